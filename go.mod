@@ -1,0 +1,11 @@
+module github.com/runnel-go/runnel
+
+go 1.26.0
+
+require (
+	github.com/sourcegraph/conc v0.3.0 // indirect
+	github.com/stretchr/testify v1.12.1 // indirect
+	go.uber.org/goleak v1.3.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sync v0.25.0 // indirect
+)

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/runnel-go/runnel/checkpoint"
+	"golang.org/x/sync/errgroup"
+)
+
+// CompleteMarkers completes markers in order until the last. Invariant 1: nothing of a marker is published or
+// committed before it is decided, and n only after n-1.
+func (c *Coordinator) CompleteMarkers(ctx context.Context) error {
+	defer c.refuseDrains(ctx)
+	for {
+		m, err := c.oldestReady(ctx)
+		if err != nil {
+			return err
+		}
+		if err := c.completeMarker(ctx, m); err != nil {
+			return err
+		}
+		if m.control.Last {
+			close(c.finished)
+			return nil
+		}
+	}
+}
+
+// oldestReady waits until everybody has reported on the oldest open marker.
+func (c *Coordinator) oldestReady(ctx context.Context) (*marker, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.open) == 0 || !c.open[0].ready() {
+		if err := c.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return c.open[0], nil
+}
+
+// completeMarker stores, decides, publishes and commits, in that order.
+func (c *Coordinator) completeMarker(ctx context.Context, m *marker) error {
+	n := m.control.Number
+	if c.cfg.Save != nil {
+		if err := c.cfg.Save(ctx, m.checkpoint); err != nil {
+			return fmt.Errorf("checkpoint %d: %w", n, err)
+		}
+	}
+	for _, decider := range [...]bool{true, false} {
+		for _, s := range c.sinks {
+			if !s.cfg.Waits || s.cfg.Decides != decider {
+				continue
+			}
+			if err := s.takeTurn(ctx, m.checkpoint); err != nil {
+				return err
+			}
+		}
+	}
+	commitErr := c.commitSources(ctx, m)
+	if commitErr != nil && m.control.Last {
+		return commitErr
+	}
+	c.mu.Lock()
+	c.advance(m)
+	c.mu.Unlock()
+	for _, done := range m.drains {
+		done(commitErr)
+	}
+	if c.cfg.Completed != nil {
+		c.cfg.Completed(m.checkpoint)
+	}
+	return nil
+}
+
+// commitSources tells all sources at once. What fails is tried again with the next marker, whose position covers it.
+func (c *Coordinator) commitSources(ctx context.Context, m *marker) error {
+	var group errgroup.Group
+	for s, pos := range m.positions {
+		if len(pos) == 0 || samePosition(s.position, pos) {
+			continue
+		}
+		group.Go(func() error {
+			err := Protect(s.cfg.Name, func() error { return s.cfg.Commit(ctx, pos) })
+			if err != nil {
+				c.cfg.Warn("the commit of a source failed", "source", s.cfg.Name, "checkpoint", m.control.Number, "err", err)
+				return fmt.Errorf("%s: commit: %w", s.cfg.Name, err)
+			}
+			s.c.mu.Lock()
+			s.position = pos
+			s.c.mu.Unlock()
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func samePosition(a, b checkpoint.Position) bool {
+	return maps.EqualFunc(a, b, func(a, b []byte) bool { return string(a) == string(b) })
+}
+
+// advance takes a complete marker away, and lets in what waited for that.
+func (c *Coordinator) advance(m *marker) {
+	c.open = c.open[1:]
+	c.complete = m.control.Number
+	c.covered = 0
+	for s, handed := range m.handed {
+		s.committed = handed
+		c.covered += handed
+	}
+	if c.overdue {
+		c.overdue = false
+		c.due()
+	}
+	c.broadcast()
+}
+
+// refuseDrains answers the drains of markers that will not complete.
+func (c *Coordinator) refuseDrains(ctx context.Context) {
+	c.mu.Lock()
+	open := c.open
+	c.mu.Unlock()
+	for _, m := range open {
+		for _, done := range m.drains {
+			done(context.Cause(ctx))
+		}
+	}
+}

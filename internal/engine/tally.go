@@ -1,0 +1,22 @@
+package engine
+
+import "sync/atomic"
+
+// Tally counts what happened to the records of one source, stage or sink. It is safe for concurrent use.
+type Tally struct {
+	In           atomic.Int64 // records received, or read
+	Out          atomic.Int64 // records emitted, all outputs together
+	Passed       atomic.Int64 // input records that went into those
+	Filtered     atomic.Int64 // input records that ended here on purpose
+	Skipped      atomic.Int64 // input records dropped by policy
+	DeadLettered atomic.Int64 // input records sent to a dead-letter sink
+	Failed       atomic.Int64 // failed attempts
+	Abandoned    atomic.Int64 // records of a partition that was given up
+	Held         atomic.Int64 // input records that the state stands for
+	Busy         atomic.Int64 // nanoseconds at work
+	Blocked      atomic.Int64 // nanoseconds waiting to hand on
+
+	// Own says that the stage counts Passed or Filtered itself; otherwise each output stands for one input, and the
+	// inputs left over count as filtered.
+	Own atomic.Bool
+}

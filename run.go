@@ -1,0 +1,110 @@
+package runnel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/runnel-go/runnel/checkpoint"
+	"github.com/runnel-go/runnel/internal/engine"
+)
+
+// Run runs the pipeline until its sources end, and returns nil; or until ctx ends: then sources stop, what was read is
+// drained, flushed and committed within [DrainTimeout], and Run returns nil too. It returns the first failure
+// otherwise; what was not committed is read again by the next start. No goroutine is left behind.
+//
+// A pipeline runs once; a second call returns [ErrClosed]. Mistakes in the graph are returned before anything is opened
+// (see [Pipeline.Validate]).
+func (p *Pipeline) Run(ctx context.Context) error {
+	hard, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	if err := p.begin(cancel); err != nil {
+		return err
+	}
+	store := p.cfg.store
+	if store == nil {
+		store = checkpoint.Memory()
+	}
+	log, err := store.Open(ctx, p.name)
+	if err != nil {
+		return stopped(ctx, fmt.Errorf("runnel: pipeline %q: %w", p.name, err))
+	}
+	err = p.attempts(ctx, hard, log)
+	if closeErr := log.Close(); err == nil && closeErr != nil {
+		err = fmt.Errorf("runnel: pipeline %q: %w", p.name, closeErr)
+	}
+	return err
+}
+
+// begin takes the one run of the pipeline.
+func (p *Pipeline) begin(stop context.CancelCauseFunc) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.started:
+		return ErrClosed
+	case p.aborted:
+		return ErrAborted
+	}
+	if err := p.validate(); err != nil {
+		return err
+	}
+	p.started, p.stop = true, stop
+	return nil
+}
+
+// attempts runs the pipeline again after a failure, as often as Restart allows.
+func (p *Pipeline) attempts(ctx, hard context.Context, log checkpoint.Log) error {
+	failures, wait := 0, p.cfg.backoff
+	for tries := 1; ; tries++ {
+		a := &attempt{p: p, tries: tries}
+		p.mu.Lock()
+		p.current = a
+		p.mu.Unlock()
+		before := p.progress.Load()
+		err := a.run(ctx, hard, log)
+		if err == nil {
+			return p.checkLedger(a)
+		}
+		if p.progress.Load() > before {
+			failures, wait = 0, p.cfg.backoff
+		}
+		if ctx.Err() != nil || hard.Err() != nil || failures >= p.cfg.restarts {
+			return stopped(ctx, err)
+		}
+		failures++
+		p.cfg.log.Warn("the run failed and starts again", "pipeline", p.name, "attempt", failures, "err", err)
+		if !(&policy{clock: p.cfg.clock}).pause(ctx, wait) {
+			return nil // stopped between two attempts: nothing is open
+		}
+		wait *= 2
+	}
+}
+
+// stopped takes the end of ctx for what it is: if nothing else went wrong, no error.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+		return nil
+	}
+	return err
+}
+
+// completed is told of each complete checkpoint.
+func (p *Pipeline) completed(c *checkpoint.Checkpoint) {
+	p.progress.Add(1)
+	for _, f := range p.cfg.onCheckpoint {
+		f(*c)
+	}
+}
+
+// plan decides which nodes run in the task of another.
+func (p *Pipeline) plan() []engine.Node {
+	nodes := make([]engine.Node, 0, len(p.nodes))
+	for _, n := range p.nodes {
+		nodes = append(nodes, n.planned())
+	}
+	for i, fused := range engine.Plan(nodes) {
+		p.nodes[i].fused = fused && !p.cfg.unfused
+	}
+	return nodes
+}

@@ -1,0 +1,259 @@
+package runnel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/runnel-go/runnel/checkpoint"
+	"github.com/runnel-go/runnel/internal/engine"
+)
+
+// sourceNode is a source.
+type sourceNode[T any] struct {
+	*node
+	src Source[T]
+	out *outlet[T]
+}
+
+func (n *sourceNode[T]) reset() {}
+
+// open opens the stages behind the source, then the source.
+func (n *sourceNode[T]) open(ctx context.Context, a *attempt) error {
+	next, err := n.out.receiver(a, nil)
+	if err != nil {
+		return err
+	}
+	dead, err := a.deadLetters(n.node, nil)
+	if err != nil {
+		return err
+	}
+	s := &sourceRun[T]{node: n.node, next: next, dead: dead, errs: a.policy(n.node, dead), maxBatch: a.p.cfg.maxBatch}
+	from := n.startPosition(a)
+	err = protect(n.name, Origin{}, func() (err error) {
+		s.reader, err = n.src.Open(ctx, SourceEnv{
+			Name: n.name, Log: a.p.cfg.log.With("source", n.name), Clock: a.p.cfg.clock, MaxBatch: a.p.cfg.maxBatch,
+		}, from)
+		return err
+	})
+	if err != nil {
+		return stageError(n.name, Origin{}, fmt.Errorf("open: %w", err))
+	}
+	a.readers = append(a.readers, closer{name: n.name, close: s.reader.Close, abandon: abandoner(s.reader)})
+	var compare func(partition string, a, b []byte) int
+	if c, ok := s.reader.(PositionComparer); ok {
+		compare = c.ComparePosition
+	}
+	s.tracker = engine.NewTracker(from, compare)
+	s.start(a)
+	return nil
+}
+
+// startPosition returns where the checkpoint says that the source goes on. A source whose own system keeps the
+// positions is asked to begin there.
+func (n *node) startPosition(a *attempt) checkpoint.Position {
+	if a.from == nil || n.traits.Moving {
+		return nil
+	}
+	return a.from.Sources[n.name]
+}
+
+func abandoner(reader any) func(context.Context, error) error {
+	ab, ok := reader.(Abandoner)
+	if !ok {
+		return nil
+	}
+	return func(_ context.Context, cause error) error {
+		ab.Abandon(cause)
+		return nil
+	}
+}
+
+// sourceRun is an open source. One goroutine reads and hands on, another emits markers, so that these pass while a
+// read waits; mu keeps them from coming between the parts of a fetch.
+type sourceRun[T any] struct {
+	node     *node
+	reader   Reader[T]
+	next     receiver[T]
+	dead     receiver[Failed]
+	errs     *policy
+	maxBatch int
+	handle   *engine.Source
+	cancel   context.CancelFunc // of the context that Read gets
+
+	mu      sync.Mutex
+	tracker *engine.Tracker // guarded by mu, like all below
+	ended   bool            // no record follows
+	last    bool            // the last marker was emitted
+}
+
+// start makes the source known and its goroutines ready.
+func (s *sourceRun[T]) start(a *attempt) {
+	readCtx, cancel := context.WithCancel(a.ctx)
+	s.cancel = cancel
+	s.handle = a.coordinator.AddSource(engine.SourceConfig{
+		Name: s.node.name, Moving: s.node.traits.Moving, Commit: s.reader.Commit, Stop: cancel,
+	})
+	a.sources[s.node.id] = s.handle
+	s.node.handle.Store(s.handle)
+	if l, ok := s.reader.(Lagger); ok {
+		lag := l.Lag
+		s.node.lag.Store(&lag)
+	}
+	a.spawn(s.node.name, s.markers)
+	a.spawn(s.node.name, func(ctx context.Context) error {
+		a.reads.Go(func() {
+			if err := engine.Protect(s.node.name, func() error { return s.readAll(ctx, readCtx) }); err != nil {
+				a.group.Cancel(err)
+			}
+		})
+		return nil
+	})
+}
+
+// readAll reads and hands on until the source ends or is stopped.
+func (s *sourceRun[T]) readAll(ctx, readCtx context.Context) error {
+	defer s.cancel()
+	for {
+		var fetch Fetch[T]
+		err := protect(s.node.name, Origin{}, func() (err error) {
+			fetch, err = s.reader.Read(readCtx)
+			return err
+		})
+		if readCtx.Err() != nil && !errors.Is(err, io.EOF) {
+			s.abandon(fetch, ErrClosed)
+			return nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			s.abandon(fetch, err)
+			return stageError(s.node.name, Origin{}, fmt.Errorf("read: %w", err))
+		}
+		more, handErr := s.hand(ctx, fetch)
+		if handErr != nil {
+			return stageError(s.node.name, Origin{}, handErr)
+		}
+		if err != nil {
+			return s.end(ctx)
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// abandon counts what was read and will not be handed on.
+func (s *sourceRun[T]) abandon(fetch Fetch[T], why error) {
+	n := int64(fetch.Len() + len(fetch.Failed))
+	s.node.tally.In.Add(n)
+	s.node.tally.Abandoned.Add(n)
+	if fetch.Drain != nil {
+		fetch.Drain(why)
+	}
+}
+
+// hand hands a fetch on once there is room for it, and says whether more is wanted.
+func (s *sourceRun[T]) hand(ctx context.Context, fetch Fetch[T]) (more bool, err error) {
+	n := fetch.Len() + len(fetch.Failed)
+	if n > 0 && len(fetch.Position) == 0 {
+		return false, errors.New("read: records without a position")
+	}
+	if n == 0 && len(fetch.Position) == 0 && fetch.Drain == nil {
+		return true, nil
+	}
+	if err := s.handle.Admit(ctx, n); err != nil {
+		s.abandon(fetch, ErrClosed)
+		if errors.Is(err, engine.ErrStopped) {
+			return false, nil
+		}
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last || s.ended {
+		s.abandon(fetch, ErrClosed)
+		return false, nil
+	}
+	if err := s.tracker.Advance(fetch.Position); err != nil {
+		return false, fmt.Errorf("read: %w", err)
+	}
+	s.node.tally.In.Add(int64(n))
+	if err := s.emit(ctx, fetch); err != nil {
+		return false, err
+	}
+	s.handle.Handed(n)
+	if fetch.Drain != nil {
+		s.handle.Drain(fetch.Drain)
+	}
+	return true, nil
+}
+
+// emit hands on the records of a fetch in batches, and gives those that could not be decoded to the error policy.
+func (s *sourceRun[T]) emit(ctx context.Context, fetch Fetch[T]) error {
+	for _, f := range fetch.Failed {
+		if err := s.errs.fail(ctx, f.Value, f.Meta, f.Err); err != nil {
+			return err
+		}
+	}
+	if err := s.errs.end(); err != nil {
+		return err
+	}
+	s.node.tally.Out.Add(int64(fetch.Len()))
+	for b := fetch.Batch; b.Len() > 0; {
+		part := b.Slice(0, min(b.Len(), s.maxBatch))
+		b = b.Slice(part.Len(), b.Len())
+		if err := passOwned(ctx, part, s.next, s.node.tally); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end lets the end travel, in front of the last marker.
+func (s *sourceRun[T]) end(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended || s.last {
+		return nil
+	}
+	s.ended = true
+	if err := s.control(ctx, engine.Control{Kind: engine.End}); err != nil {
+		return err
+	}
+	s.handle.Ended()
+	return nil
+}
+
+// markers emits each marker between two fetches, and reports the position there.
+func (s *sourceRun[T]) markers(ctx context.Context) error {
+	for {
+		c, err := s.handle.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if c.Kind == engine.End {
+			if err := s.end(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		s.mu.Lock()
+		err = s.control(ctx, c)
+		if err == nil {
+			s.last = c.Last
+			s.handle.Emitted(c.Number, s.tracker.Position())
+		}
+		s.mu.Unlock()
+		if err != nil || c.Last {
+			return err
+		}
+	}
+}
+
+func (s *sourceRun[T]) control(ctx context.Context, c engine.Control) error {
+	if err := s.next.control(ctx, c); err != nil || s.dead == nil {
+		return err
+	}
+	return s.dead.control(ctx, c)
+}

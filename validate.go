@@ -1,0 +1,287 @@
+package runnel
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/runnel-go/runnel/checkpoint"
+	"github.com/runnel-go/runnel/internal/engine"
+)
+
+// Validate returns every mistake in the options and the graph, joined, and nil if there is none. It opens nothing.
+// Run calls it first.
+func (p *Pipeline) Validate() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.validate()
+}
+
+func (p *Pipeline) validate() error {
+	p.connectDeadLetters()
+	p.nameNodes()
+	var errs []error
+	for _, e := range p.mistakes {
+		errs = append(errs, fmt.Errorf("pipeline %q: %w", p.name, e))
+	}
+	for _, e := range p.checkConfig() {
+		errs = append(errs, fmt.Errorf("pipeline %q: %w", p.name, e))
+	}
+	for _, n := range p.nodes {
+		for _, e := range n.check() {
+			errs = append(errs, fmt.Errorf("pipeline %q: %s: %w", p.name, n.name, e))
+		}
+	}
+	errs = append(errs, p.checkGraph()...)
+	return errors.Join(errs...)
+}
+
+// connectDeadLetters gives every node with a dead-letter sink its way there.
+func (p *Pipeline) connectDeadLetters() {
+	for i := 0; i < len(p.nodes); i++ { // sinks that nothing else writes to join the list on the way
+		n := p.nodes[i]
+		if n.cfg.dead == nil || n.dead != nil {
+			continue
+		}
+		to := n.cfg.dead
+		p.mu.Unlock()
+		sink := sinkFor(p, to, nil)
+		p.mu.Lock()
+		n.dead = sink.node
+		sink.node.inputs = append(sink.node.inputs, n)
+	}
+}
+
+// nameNodes names what was not named: by kind, and a number within the kind.
+func (p *Pipeline) nameNodes() {
+	count := make(map[string]int)
+	for _, n := range p.nodes {
+		count[n.kind]++
+		if n.name == "" {
+			n.name = fmt.Sprintf("%s-%d", n.kind, count[n.kind])
+		}
+	}
+}
+
+func (p *Pipeline) checkConfig() []error {
+	var errs []error
+	if p.name == "" {
+		errs = append(errs, errors.New("has no name"))
+	}
+	c := p.cfg
+	if _, err := checkpoint.NewCadence(c.cadence...); err != nil {
+		errs = append(errs, err)
+	}
+	if c.maxBatch < 1 {
+		errs = append(errs, fmt.Errorf("MaxBatch is %d; it must be at least 1", c.maxBatch))
+	}
+	if c.maxInFlight < 0 {
+		errs = append(errs, fmt.Errorf("MaxInFlight is %d; it must be 0 (no limit) or more", c.maxInFlight))
+	} else if c.maxInFlight > 0 && c.maxInFlight < c.maxBatch {
+		errs = append(errs, fmt.Errorf("MaxInFlight is %d, below MaxBatch (%d): a batch would never be let in", c.maxInFlight, c.maxBatch))
+	}
+	if c.drainTimeout < 0 {
+		errs = append(errs, fmt.Errorf("DrainTimeout is %v; it must not be negative", c.drainTimeout))
+	}
+	if c.restarts < 0 || c.backoff < 0 {
+		errs = append(errs, fmt.Errorf("Restart(%d, %v) has a negative argument", c.restarts, c.backoff))
+	}
+	if c.log == nil {
+		errs = append(errs, errors.New("Logger is nil"))
+	}
+	if c.clock == nil {
+		errs = append(errs, errors.New("WithClock is nil"))
+	}
+	if c.storeSet && c.store == nil {
+		errs = append(errs, errors.New("Checkpoint has a nil store"))
+	}
+	return errs
+}
+
+// check returns the mistakes of one node.
+func (n *node) check() []error {
+	var errs []error
+	c := n.cfg
+	if n.invalid != nil {
+		errs = append(errs, n.invalid)
+	}
+	if c.workers < 1 {
+		errs = append(errs, fmt.Errorf("Parallel is %d; it must be at least 1", c.workers))
+	}
+	if c.workers > 1 && n.role != engine.RoleStage && !n.keyed {
+		errs = append(errs, errors.New("Parallel is for stages; a source or sink has options of its own"))
+	}
+	if c.workers > 1 && n.role == engine.RoleMerge {
+		errs = append(errs, errors.New("Parallel does not apply to a stage with two inputs"))
+	}
+	if c.workers > 1 && n.stateful && !n.keyed {
+		errs = append(errs, errors.New("Parallel needs a key for a stage with state; use KeyBy, or leave Parallel out"))
+	}
+	if c.attempts < 0 || c.backoff < 0 || (c.retrySet && c.attempts < 1) {
+		errs = append(errs, fmt.Errorf("Retry(%d, %v): attempts must be at least 1, the pause not negative", c.attempts, c.backoff))
+	}
+	if c.timeout < 0 {
+		errs = append(errs, fmt.Errorf("Timeout is %v; it must not be negative", c.timeout))
+	}
+	if c.deadSet && isNil(c.dead) {
+		errs = append(errs, errors.New("DeadLetter has no sink"))
+	}
+	if c.deadSet && c.skip {
+		errs = append(errs, errors.New("Skip and DeadLetter exclude each other"))
+	}
+	for _, o := range n.outlets {
+		if o.consumers == 0 && !o.optional {
+			errs = append(errs, errors.New("nobody reads its stream; end it with To(sink)"))
+			break
+		}
+	}
+	return errs
+}
+
+// checkGraph returns the mistakes that concern several nodes.
+func (p *Pipeline) checkGraph() []error {
+	g := graphCheck{p: p}
+	g.sources()
+	g.names()
+	g.deciders()
+	g.cycles()
+	g.timeouts()
+	g.moving()
+	return g.errs
+}
+
+type graphCheck struct {
+	p    *Pipeline
+	errs []error
+}
+
+func (g *graphCheck) fail(format string, args ...any) {
+	g.errs = append(g.errs, fmt.Errorf("pipeline %q: "+format, append([]any{g.p.name}, args...)...))
+}
+
+func (g *graphCheck) sources() {
+	for _, n := range g.p.nodes {
+		if n.role == engine.RoleSource {
+			return
+		}
+	}
+	g.fail("has no source; add one with From")
+}
+
+// names finds names used twice and, where checkpoints outlive the process, names that a change of the program could
+// give to something else.
+func (g *graphCheck) names() {
+	seen := make(map[string]bool)
+	unnamed := make(map[string]int)
+	for _, n := range g.p.nodes {
+		if seen[n.name] {
+			g.fail("two nodes are named %q", n.name)
+		}
+		seen[n.name] = true
+		if n.bound() && n.cfg.name == "" {
+			unnamed[n.kind]++
+		}
+	}
+	if g.p.cfg.store == nil || !g.p.cfg.store.Durable() {
+		return
+	}
+	for _, n := range g.p.nodes {
+		if unnamed[n.kind] > 1 {
+			g.fail("checkpoints are bound to names, and %d nodes of kind %q have none; name them with Name", unnamed[n.kind], n.kind)
+			unnamed[n.kind] = 0
+		}
+	}
+}
+
+// bound says whether a checkpoint holds something under the node's name.
+func (n *node) bound() bool {
+	return n.role == engine.RoleSource || n.stateful || n.traits.Transactional || n.traits.Decides
+}
+
+func (g *graphCheck) deciders() {
+	var first *node
+	for _, n := range g.p.nodes {
+		if !n.traits.Decides {
+			continue
+		}
+		if first != nil {
+			g.fail("%s and %s both decide checkpoints; one sink can", first.name, n.name)
+		}
+		first = n
+	}
+}
+
+// cycles finds dead letters that lead back to where they come from.
+func (g *graphCheck) cycles() {
+	for _, n := range g.p.nodes {
+		seen := make(map[*node]bool)
+		for at := n.dead; at != nil && !seen[at]; at = at.dead {
+			seen[at] = true
+			if at == n {
+				g.fail("%s sends its dead letters to itself", n.name)
+			}
+		}
+	}
+}
+
+// timeouts finds settings under which a healthy pipeline would be taken for a dead one.
+func (g *graphCheck) timeouts() {
+	cadence, err := checkpoint.NewCadence(g.p.cfg.cadence...)
+	if err != nil {
+		return
+	}
+	for _, n := range g.p.nodes {
+		t := n.traits
+		if t.RebalanceTimeout > 0 && g.p.cfg.drainTimeout > t.RebalanceTimeout {
+			g.fail("%s: DrainTimeout (%v) is longer than the source's rebalance time-out (%v)", n.name, g.p.cfg.drainTimeout, t.RebalanceTimeout)
+		}
+		if least := cadence.Interval + g.p.cfg.drainTimeout; t.TransactionTimeout > 0 && t.TransactionTimeout < least {
+			g.fail("%s: transaction time-out (%v) is shorter than checkpoint interval plus DrainTimeout (%v)", n.name, t.TransactionTimeout, least)
+		}
+		if t.AckWindow > 0 && cadence.Interval >= t.AckWindow {
+			g.fail("%s: the checkpoint interval (%v) is not below the source's ack window (%v)", n.name, cadence.Interval, t.AckWindow)
+		}
+		if n.cfg.linger > 0 {
+			g.linger(n, n, make(map[*node]bool), n.cfg.linger)
+		}
+	}
+}
+
+// linger compares a linger with the ack window of every source above.
+func (g *graphCheck) linger(stage, at *node, seen map[*node]bool, linger time.Duration) {
+	if seen[at] {
+		return
+	}
+	seen[at] = true
+	if w := at.traits.AckWindow; at.role == engine.RoleSource && w > 0 && linger >= w {
+		g.fail("%s: its linger (%v) is not below the ack window of %s (%v): records would be delivered again", stage.name, linger, at.name, w)
+	}
+	for _, in := range at.inputs {
+		g.linger(stage, in, seen, linger)
+	}
+}
+
+// moving refuses state below a source whose partitions, and so whose keys, can move to another process.
+func (g *graphCheck) moving() {
+	for _, n := range g.p.nodes {
+		if !n.stateful {
+			continue
+		}
+		for _, s := range n.sourcesAbove(nil) {
+			if s.traits.Moving {
+				g.fail("%s has state, and the partitions of %s can move to another process; read fixed partitions", n.name, s.name)
+			}
+		}
+	}
+}
+
+// sourcesAbove appends the sources that the node reads from.
+func (n *node) sourcesAbove(found []*node) []*node {
+	if n.role == engine.RoleSource {
+		return append(found, n)
+	}
+	for _, in := range n.inputs {
+		found = in.sourcesAbove(found)
+	}
+	return found
+}

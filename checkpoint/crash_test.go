@@ -9,7 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var errCrashed = errors.New("the process is gone")
+var (
+	errCrashed = errors.New("the process is gone")
+	errFull    = errors.New("no space left on device")
+)
 
 // lossSeeds is how many random losses of power each point of each scenario is tried with.
 const lossSeeds = 20
@@ -166,13 +169,13 @@ func TestOneFailedOperationLeavesTheFormerCheckpointAndCanBeRepeated(t *testing.
 			all := len(m.ops)
 			for k := range all {
 				m, log := s.arrange(t)
-				m.failOnce(k, syscall.ENOSPC)
+				m.failOnce(k, errFull)
 				err := s.act(log, m)
 				if m.ops[k] == "remove" { // an old file stays a little longer
 					require.NoError(t, err)
 					continue
 				}
-				require.ErrorIs(t, err, syscall.ENOSPC)
+				require.ErrorIs(t, err, errFull)
 				require.NotErrorIs(t, err, ErrUncertain)
 				former := s.want[0]
 				require.Equal(t, former, newest(t, log), "after a failed %s", m.ops[k])

@@ -54,14 +54,14 @@ func (s dirStore) Open(ctx context.Context, pipeline string) (Log, error) {
 		return nil, err
 	}
 	l := &dirLog{path: path, pipeline: pipeline, files: s.system.open(path), lease: lease, out: newEncoder()}
-	if err := l.start(); err != nil {
+	if err := l.takeStock(); err != nil {
 		return nil, errors.Join(err, lease.release())
 	}
 	return l, nil
 }
 
-// start reads what is stored and makes sure that it stays.
-func (l *dirLog) start() error {
+// takeStock reads what is stored and makes sure that it stays.
+func (l *dirLog) takeStock() error {
 	found, err := list(l.files)
 	if err != nil {
 		return fmt.Errorf("checkpoint: list %s: %w", l.path, err)

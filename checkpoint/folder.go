@@ -2,11 +2,13 @@ package checkpoint
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 )
 
 // Who may read: state holds what users' records held, so nobody outside the owner's group.
@@ -40,6 +42,18 @@ type diskFolder struct {
 
 func openDisk(path string) folder {
 	return diskFolder{FS: os.DirFS(path), path: path}
+}
+
+// openExisting opens a folder of the user's choice, which may not be one.
+func openExisting(path string) (folder, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("checkpoint: %w", err)
+	}
+	return openDisk(path), nil
 }
 
 func (d diskFolder) Create(name string) (file, error) {

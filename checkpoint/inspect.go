@@ -60,7 +60,11 @@ type StateInfo struct {
 // nothing and takes no lease, so it works during a run; what that removes meanwhile is left out.
 // A folder that does not exist is an error that is [fs.ErrNotExist].
 func Inspect(ctx context.Context, path string) ([]Info, error) {
-	infos, err := inspect(ctx, openDisk(path))
+	files, err := openExisting(path)
+	if err != nil {
+		return nil, err
+	}
+	infos, err := inspect(ctx, files)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: inspect %s: %w", path, err)
 	}

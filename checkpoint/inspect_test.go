@@ -230,6 +230,13 @@ func TestResetOfAFolderWithoutCheckpointsLeavesItAlone(t *testing.T) {
 	require.Empty(t, entries, "not even a lock file")
 	_, err = Reset(ctx, filepath.Join(folder, "absent"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, filepath.Join(folder, "absent"))
+
+	put(t, folder, "file", "")
+	_, err = Reset(ctx, filepath.Join(folder, "file"))
+	require.ErrorContains(t, err, "not a directory")
+	_, err = Inspect(ctx, filepath.Join(folder, "file"))
+	require.ErrorContains(t, err, "not a directory")
 }
 
 func TestResetThatIsCutShortBringsNoOlderCheckpointIntoForce(t *testing.T) {

@@ -17,7 +17,10 @@ func Reset(ctx context.Context, path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	files := openDisk(path)
+	files, err := openExisting(path)
+	if err != nil {
+		return nil, err
+	}
 	found, err := list(files)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: reset %s: %w", path, err)

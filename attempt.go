@@ -150,6 +150,7 @@ func (a *attempt) open(ctx context.Context, log checkpoint.Log) error {
 	for _, n := range a.p.nodes {
 		n.typed.reset()
 		n.tasks.Store(nil)
+		n.tally.Held.Store(0)
 	}
 	if err := a.openSinks(openCtx, log); err != nil {
 		return err

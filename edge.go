@@ -47,16 +47,17 @@ func (p *packet[T]) Deliver(ctx context.Context, _ *engine.Task) error {
 	p.batch = Batch[T]{}
 	e.free.Put(p)
 	e.link.Received.Add(int64(b.Len()))
-	err := passOwned(ctx, b, e.to, e.tally)
+	dropped, err := passOwned(ctx, b, e.to)
+	e.tally.Revoked.Add(int64(dropped))
 	b.release()
 	return err
 }
 
-// passOwned hands on the records whose assignment still holds. Invariant 4: no stage receives a record of a partition
-// that was given up.
-func passOwned[T any](ctx context.Context, b Batch[T], to receiver[T], tally *engine.Tally) error {
+// passOwned hands on the records whose assignment still holds and returns how many it dropped. Invariant 4: no stage
+// receives a record of a partition that was given up.
+func passOwned[T any](ctx context.Context, b Batch[T], to receiver[T]) (dropped int, err error) {
 	if !b.revoked() {
-		return to.process(ctx, b)
+		return 0, to.process(ctx, b)
 	}
 	owned := Batch[T]{}
 	cols := &columns{}
@@ -70,9 +71,9 @@ func passOwned[T any](ctx context.Context, b Batch[T], to receiver[T], tally *en
 		owned.values = append(owned.values, v)
 	}
 	owned.cols = cols
-	tally.Abandoned.Add(int64(b.Len() - owned.Len()))
+	dropped = b.Len() - owned.Len()
 	if owned.Len() == 0 {
-		return nil
+		return dropped, nil
 	}
-	return to.process(ctx, owned)
+	return dropped, to.process(ctx, owned)
 }

@@ -3,8 +3,32 @@ package runnel
 import (
 	"fmt"
 
+	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/runnel-go/runnel/internal/engine"
 )
+
+// giveUp counts, after an attempt that failed, what it read and did not commit: it is read again.
+func (p *Pipeline) giveUp() {
+	for _, n := range p.nodes {
+		if h := n.handle.Load(); h != nil {
+			committed, _ := h.Committed()
+			n.committed.Add(committed)
+			n.handle.Store(nil)
+			n.tally.Abandoned.Store(n.tally.In.Load() - n.committed.Load())
+		}
+	}
+}
+
+// committedRecords returns how many records of a source were committed, in all attempts.
+func (n *node) committedRecords() (int64, checkpoint.Position) {
+	past := n.committed.Load()
+	h := n.handle.Load()
+	if h == nil {
+		return past, nil
+	}
+	now, pos := h.Committed()
+	return past + now, pos
+}
 
 // checkLedger closes the ledger of a run that ended without an error: every record that entered has one outcome. A
 // difference is a bug of the pipeline or of a stage, and an error.
@@ -12,8 +36,8 @@ func (p *Pipeline) checkLedger(a *attempt) error {
 	for _, n := range p.nodes {
 		t := n.tally
 		if n.role == engine.RoleSource {
-			committed, _ := n.handle.Load().Committed()
-			if read, abandoned := t.In.Load(), t.Abandoned.Load(); a.tries == 1 && read != committed+abandoned {
+			committed, _ := n.committedRecords()
+			if read, abandoned := t.In.Load(), t.Abandoned.Load(); read != committed+abandoned {
 				return fmt.Errorf("runnel: ledger: %s read %d records, committed %d and abandoned %d", n.name, read, committed, abandoned)
 			}
 		}

@@ -3,9 +3,7 @@ package runnel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/runnel-go/runnel/internal/engine"
 )
@@ -27,11 +25,13 @@ type node struct {
 	invalid  error // a mistake in its own configuration
 	typed    typedNode
 
-	fused  bool          // runs in the task of its input
-	tally  *engine.Tally // of the run
-	handle atomic.Pointer[engine.Source]
-	lag    atomic.Pointer[func() map[string]int64]
-	tasks  atomic.Pointer[[]*engine.Task] // of the attempt
+	fused  bool                          // runs in the task of its input
+	tally  *engine.Tally                 // of the run
+	handle atomic.Pointer[engine.Source] // of the attempt
+
+	committed atomic.Int64 // records committed by attempts before
+	lag       atomic.Pointer[func() map[string]int64]
+	tasks     atomic.Pointer[[]*engine.Task] // of the attempt
 }
 
 // typedNode is the part of a node that knows its types.
@@ -157,14 +157,11 @@ func (unread[T]) control(context.Context, engine.Control) error { return nil }
 // checkStage refuses a stage that cannot do what the graph was planned for.
 func (n *node) checkStage(stage any) error {
 	_, hasState := stage.(Snapshotter)
-	_, timed := stage.(interface{ Deadline() (time.Time, bool) })
 	switch {
 	case isNil(stage):
 		return errors.New("open returned no stage")
 	case hasState && !n.stateful:
 		return errors.New("it has state (a method Snapshot) and was not declared Stateful")
-	case timed && n.workers() > 0 && !n.sharded():
-		return fmt.Errorf("it holds records back and cannot run in %d copies; leave Parallel out", n.workers())
 	}
 	return nil
 }

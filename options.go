@@ -1,6 +1,7 @@
 package runnel
 
 import (
+	"errors"
 	"log/slog"
 	"time"
 
@@ -107,6 +108,7 @@ type stageConfig struct {
 	retrySet  bool
 	stateful  bool
 	linger    time.Duration
+	invalid   error
 	given     bool // any option was given
 }
 
@@ -160,3 +162,9 @@ func Stateful() StageOption { return stageOption(func(c *stageConfig) { c.statef
 // Lingers says that a stage holds records for up to d before it emits them, so that this can be compared with the ack
 // window of its source. It is for who writes stages; the operators of package flow give it themselves.
 func Lingers(d time.Duration) StageOption { return stageOption(func(c *stageConfig) { c.linger = d }) }
+
+// Invalid says that a stage is configured wrongly, so that [Pipeline.Validate] reports it before anything is opened. It
+// may be given more than once. It is for who writes stages; the operators of package flow give it themselves.
+func Invalid(err error) StageOption {
+	return stageOption(func(c *stageConfig) { c.invalid = errors.Join(c.invalid, err) })
+}

@@ -27,7 +27,10 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	}
 	log, err := store.Open(ctx, p.name)
 	if err != nil {
-		return stopped(ctx, fmt.Errorf("runnel: pipeline %q: %w", p.name, err))
+		if interrupted(ctx, err) {
+			return nil
+		}
+		return fmt.Errorf("runnel: pipeline %q: %w", p.name, err)
 	}
 	err = p.attempts(ctx, hard, log)
 	if closeErr := log.Close(); err == nil && closeErr != nil {
@@ -66,11 +69,15 @@ func (p *Pipeline) attempts(ctx, hard context.Context, log checkpoint.Log) error
 		if err == nil {
 			return p.checkLedger(a)
 		}
+		p.giveUp()
 		if p.progress.Load() > before {
 			failures, wait = 0, p.cfg.backoff
 		}
+		if !a.running.Load() && interrupted(ctx, err) {
+			return nil // stopped while opening: nothing was read
+		}
 		if ctx.Err() != nil || hard.Err() != nil || failures >= p.cfg.restarts {
-			return stopped(ctx, err)
+			return err
 		}
 		failures++
 		p.cfg.log.Warn("the run failed and starts again", "pipeline", p.name, "attempt", failures, "err", err)
@@ -81,12 +88,9 @@ func (p *Pipeline) attempts(ctx, hard context.Context, log checkpoint.Log) error
 	}
 }
 
-// stopped takes the end of ctx for what it is: if nothing else went wrong, no error.
-func stopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
-		return nil
-	}
-	return err
+// interrupted says whether err is nothing but the end of ctx.
+func interrupted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
 // completed is told of each complete checkpoint.

@@ -15,6 +15,7 @@ type lateAcks struct {
 	pending []engine.Control // of the sink's goroutine
 
 	mu   sync.Mutex
+	done checkpoint.Number           // newest that was taken from said; guarded by mu
 	said map[checkpoint.Number]error // guarded by mu
 }
 
@@ -25,7 +26,7 @@ func newLateAcks() *lateAcks {
 // say takes the word of the writer on marker n, from any goroutine. Only the first counts.
 func (l *lateAcks) say(n checkpoint.Number, err error) {
 	l.mu.Lock()
-	if _, ok := l.said[n]; !ok {
+	if _, ok := l.said[n]; !ok && n > l.done {
 		l.said[n] = err
 	}
 	l.mu.Unlock()
@@ -45,6 +46,7 @@ func (l *lateAcks) next() (c engine.Control, err error, ok bool) {
 	defer l.mu.Unlock()
 	if err, ok = l.said[c.Number]; ok {
 		delete(l.said, c.Number)
+		l.done = c.Number
 		l.pending = l.pending[1:]
 	}
 	return c, err, ok

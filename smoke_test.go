@@ -41,8 +41,11 @@ func (r *countReader) Read(context.Context) (Fetch[int], error) {
 		Position: checkpoint.Position{"0": binary.BigEndian.AppendUint64(nil, uint64(r.at))},
 	}, nil
 }
-func (r *countReader) Commit(_ context.Context, p checkpoint.Position) error { r.committed = p; return nil }
-func (r *countReader) Close(context.Context) error                          { return nil }
+func (r *countReader) Commit(_ context.Context, p checkpoint.Position) error {
+	r.committed = p
+	return nil
+}
+func (r *countReader) Close(context.Context) error { return nil }
 
 type sliceSink[T any] struct{ got []T }
 

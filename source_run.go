@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/runnel-go/runnel/internal/engine"
@@ -30,7 +29,8 @@ func (n *sourceNode[T]) open(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	s := &sourceRun[T]{node: n.node, next: next, dead: dead, errs: a.policy(n.node, dead), maxBatch: a.p.cfg.maxBatch}
+	s := &sourceRun[T]{node: n.node, next: next, dead: dead, errs: a.policy(n.node, dead), maxBatch: a.p.cfg.maxBatch,
+		turn: make(chan struct{}, 1)}
 	from := n.startPosition(a)
 	err = protect(n.name, Origin{}, func() (err error) {
 		s.reader, err = n.src.Open(ctx, SourceEnv{
@@ -72,7 +72,7 @@ func abandoner(reader any) func(context.Context, error) error {
 }
 
 // sourceRun is an open source. One goroutine reads and hands on, another emits markers, so that these pass while a
-// read waits; mu keeps them from coming between the parts of a fetch.
+// read waits; turn keeps them from coming between the parts of a fetch.
 type sourceRun[T any] struct {
 	node     *node
 	reader   Reader[T]
@@ -83,8 +83,8 @@ type sourceRun[T any] struct {
 	handle   *engine.Source
 	cancel   context.CancelFunc // of the context that Read gets
 
-	mu      sync.Mutex
-	tracker *engine.Tracker // guarded by mu, like all below
+	turn    chan struct{}   // holds a value while one of them emits: a lock whose wait ends with a context
+	tracker *engine.Tracker // guarded by turn, like all below
 	ended   bool            // no record follows
 	last    bool            // the last marker was emitted
 }
@@ -169,8 +169,10 @@ func (s *sourceRun[T]) hand(ctx context.Context, fetch Fetch[T]) (more bool, err
 		}
 		return false, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if err := s.takeTurn(ctx); err != nil {
+		return false, err
+	}
+	defer s.endTurn()
 	if s.last || s.ended {
 		s.abandon(fetch, ErrClosed)
 		return false, nil
@@ -179,41 +181,48 @@ func (s *sourceRun[T]) hand(ctx context.Context, fetch Fetch[T]) (more bool, err
 		return false, fmt.Errorf("read: %w", err)
 	}
 	s.node.tally.In.Add(int64(n))
-	if err := s.emit(ctx, fetch); err != nil {
+	dropped, err := s.emit(ctx, fetch)
+	if err != nil {
 		return false, err
 	}
-	s.handle.Handed(n)
+	s.handle.Handed(n-dropped, dropped)
 	if fetch.Drain != nil {
 		s.handle.Drain(fetch.Drain)
 	}
 	return true, nil
 }
 
-// emit hands on the records of a fetch in batches, and gives those that could not be decoded to the error policy.
-func (s *sourceRun[T]) emit(ctx context.Context, fetch Fetch[T]) error {
+// emit hands on the records of a fetch in batches, and gives those that could not be decoded to the error policy. It
+// returns how many it dropped because their partition was given up.
+func (s *sourceRun[T]) emit(ctx context.Context, fetch Fetch[T]) (dropped int, err error) {
 	for _, f := range fetch.Failed {
 		if err := s.errs.fail(ctx, f.Value, f.Meta, f.Err); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if err := s.errs.end(); err != nil {
-		return err
+		return 0, err
 	}
-	s.node.tally.Out.Add(int64(fetch.Len()))
 	for b := fetch.Batch; b.Len() > 0; {
 		part := b.Slice(0, min(b.Len(), s.maxBatch))
 		b = b.Slice(part.Len(), b.Len())
-		if err := passOwned(ctx, part, s.next, s.node.tally); err != nil {
-			return err
+		n, err := passOwned(ctx, part, s.next)
+		if err != nil {
+			return 0, err
 		}
+		dropped += n
 	}
-	return nil
+	s.node.tally.Out.Add(int64(fetch.Len() - dropped))
+	s.node.tally.Abandoned.Add(int64(dropped))
+	return dropped, nil
 }
 
 // end lets the end travel, in front of the last marker.
 func (s *sourceRun[T]) end(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if err := s.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer s.endTurn()
 	if s.ended || s.last {
 		return nil
 	}
@@ -238,18 +247,36 @@ func (s *sourceRun[T]) markers(ctx context.Context) error {
 			}
 			continue
 		}
-		s.mu.Lock()
-		err = s.control(ctx, c)
-		if err == nil {
-			s.last = c.Last
-			s.handle.Emitted(c.Number, s.tracker.Position())
-		}
-		s.mu.Unlock()
-		if err != nil || c.Last {
+		if err := s.marker(ctx, c); err != nil || c.Last {
 			return err
 		}
 	}
 }
+
+func (s *sourceRun[T]) marker(ctx context.Context, c engine.Control) error {
+	if err := s.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer s.endTurn()
+	if err := s.control(ctx, c); err != nil {
+		return err
+	}
+	s.last = c.Last
+	s.handle.Emitted(c.Number, s.tracker.Position())
+	return nil
+}
+
+// takeTurn waits until nobody else emits.
+func (s *sourceRun[T]) takeTurn(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *sourceRun[T]) endTurn() { <-s.turn }
 
 func (s *sourceRun[T]) control(ctx context.Context, c engine.Control) error {
 	if err := s.next.control(ctx, c); err != nil || s.dead == nil {

@@ -63,6 +63,9 @@ func (c *stageCore) join(in *engine.Task) error {
 	return c.restore()
 }
 
+// holdsBack says whether the stage does more than answer each batch with what comes of it.
+func (c *stageCore) holdsBack() bool { return c.flush != nil || c.deadline != nil || c.finish != nil }
+
 // addTimed finds the abilities of a stage that have to do with what it holds back.
 func addTimed[O any](c *stageCore, stage any, out *Out[O]) {
 	if f, ok := stage.(Flusher[O]); ok {
@@ -87,11 +90,7 @@ func (c *stageCore) call(ctx context.Context, at Origin, f func() error) error {
 	if err != nil {
 		return stageError(c.name, at, err)
 	}
-	if c.holder != nil {
-		now := int64(c.holder.Held())
-		c.tally.Held.Add(now - c.held)
-		c.held = now
-	}
+	c.countHeld()
 	return c.checkFinished(ctx)
 }
 
@@ -158,7 +157,19 @@ func (c *stageCore) restore() error {
 	if err != nil {
 		return stageError(c.name, Origin{}, err)
 	}
+	c.countHeld()
+	c.tally.In.Add(c.held) // they came in before this attempt
 	return c.checkFinished(c.a.ctx)
+}
+
+// countHeld counts the records that the state stands for.
+func (c *stageCore) countHeld() {
+	if c.holder == nil {
+		return
+	}
+	now := int64(c.holder.Held())
+	c.tally.Held.Add(now - c.held)
+	c.held = now
 }
 
 // Deadline returns when the stage is to act; it is part of the task that the stage runs in.

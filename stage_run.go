@@ -2,6 +2,7 @@ package runnel
 
 import (
 	"context"
+	"errors"
 
 	"github.com/runnel-go/runnel/internal/engine"
 )
@@ -200,17 +201,17 @@ func startStage[I, O, P any](
 	switch {
 	case n.sharded():
 		return startShards(a, n, route, func(in *engine.Task, worker int) (receiver[I], error) {
-			return startOne(a, in, worker, outs, runner)
+			return startOne(a, n, in, worker, outs, runner)
 		})
 	case n.workers() > 0:
 		return startWorkers(a, n, route, outs, runner)
 	}
-	return startOne(a, in, 0, outs, runner)
+	return startOne(a, n, in, 0, outs, runner)
 }
 
 // startOne opens one copy of a stage in a task.
 func startOne[I, O, P any](
-	a *attempt, in *engine.Task, worker int,
+	a *attempt, n *node, in *engine.Task, worker int,
 	outs func(*attempt, *engine.Task) (outputs[O, P], error),
 	runner func(*attempt, int, outputs[O, P]) (receiver[I], *stageCore, error),
 ) (receiver[I], error) {
@@ -221,6 +222,9 @@ func startOne[I, O, P any](
 	r, core, err := runner(a, worker, to)
 	if err != nil {
 		return nil, err
+	}
+	if core.finish != nil && n.sharded() {
+		return nil, stageError(n.name, Origin{}, errors.New("it ends its stream and cannot run in copies; leave Parallel out"))
 	}
 	return r, core.join(in)
 }

@@ -119,9 +119,7 @@ func (n *node) sourceStatus() SourceStatus {
 		Name: n.name, Read: t.In.Load(), Abandoned: t.Abandoned.Load(),
 		Skipped: t.Skipped.Load(), DeadLettered: t.DeadLettered.Load(),
 	}
-	if h := n.handle.Load(); h != nil {
-		s.Committed, s.Position = h.Committed()
-	}
+	s.Committed, s.Position = n.committedRecords()
 	if lag := n.lag.Load(); lag != nil {
 		s.Lag = (*lag)()
 	}
@@ -132,7 +130,7 @@ func (n *node) stageStatus() StageStatus {
 	t := n.tally
 	s := StageStatus{
 		Name: n.name, In: t.In.Load(), Out: t.Out.Load(), Filtered: t.Filtered.Load(), Skipped: t.Skipped.Load(),
-		DeadLettered: t.DeadLettered.Load(), Abandoned: t.Abandoned.Load(), Held: t.Held.Load(), Failed: t.Failed.Load(),
+		DeadLettered: t.DeadLettered.Load(), Abandoned: t.Revoked.Load(), Held: t.Held.Load(), Failed: t.Failed.Load(),
 		Busy: time.Duration(t.Busy.Load()), Blocked: time.Duration(t.Blocked.Load()),
 	}
 	if tasks := n.tasks.Load(); tasks != nil {

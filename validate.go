@@ -3,7 +3,6 @@ package runnel
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/runnel-go/runnel/internal/engine"
@@ -104,6 +103,9 @@ func (n *node) check() []error {
 	c := n.cfg
 	if n.invalid != nil {
 		errs = append(errs, n.invalid)
+	}
+	if c.invalid != nil {
+		errs = append(errs, c.invalid)
 	}
 	if c.workers < 1 {
 		errs = append(errs, fmt.Errorf("Parallel is %d; it must be at least 1", c.workers))
@@ -242,22 +244,17 @@ func (g *graphCheck) timeouts() {
 			g.fail("%s: the checkpoint interval (%v) is not below the source's ack window (%v)", n.name, cadence.Interval, t.AckWindow)
 		}
 		if n.cfg.linger > 0 {
-			g.linger(n, n, make(map[*node]bool), n.cfg.linger)
+			g.linger(n)
 		}
 	}
 }
 
 // linger compares a linger with the ack window of every source above.
-func (g *graphCheck) linger(stage, at *node, seen map[*node]bool, linger time.Duration) {
-	if seen[at] {
-		return
-	}
-	seen[at] = true
-	if w := at.traits.AckWindow; at.role == engine.RoleSource && w > 0 && linger >= w {
-		g.fail("%s: its linger (%v) is not below the ack window of %s (%v): records would be delivered again", stage.name, linger, at.name, w)
-	}
-	for _, in := range at.inputs {
-		g.linger(stage, in, seen, linger)
+func (g *graphCheck) linger(n *node) {
+	for _, s := range n.sourcesAbove() {
+		if w := s.traits.AckWindow; w > 0 && n.cfg.linger >= w {
+			g.fail("%s: its linger (%v) is not below the ack window of %s (%v): records would be delivered again", n.name, n.cfg.linger, s.name, w)
+		}
 	}
 }
 
@@ -267,7 +264,7 @@ func (g *graphCheck) moving() {
 		if !n.stateful {
 			continue
 		}
-		for _, s := range n.sourcesAbove(nil) {
+		for _, s := range n.sourcesAbove() {
 			if s.traits.Moving {
 				g.fail("%s has state, and the partitions of %s can move to another process; read fixed partitions", n.name, s.name)
 			}
@@ -275,13 +272,23 @@ func (g *graphCheck) moving() {
 	}
 }
 
-// sourcesAbove appends the sources that the node reads from.
-func (n *node) sourcesAbove(found []*node) []*node {
-	if n.role == engine.RoleSource {
-		return append(found, n)
+// sourcesAbove returns the sources that the node reads from, each once.
+func (n *node) sourcesAbove() []*node {
+	var found []*node
+	seen := make(map[*node]bool)
+	var visit func(*node)
+	visit = func(n *node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if n.role == engine.RoleSource {
+			found = append(found, n)
+		}
+		for _, in := range n.inputs {
+			visit(in)
+		}
 	}
-	for _, in := range n.inputs {
-		found = in.sourcesAbove(found)
-	}
+	visit(n)
 	return found
 }

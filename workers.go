@@ -2,6 +2,7 @@ package runnel
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -54,7 +55,10 @@ func startWorkers[I, O, P any](
 	}
 	for i := range n.workers() {
 		rec := &recording{}
-		r, _, err := runner(a, i, to.recorded(rec))
+		r, core, err := runner(a, i, to.recorded(rec))
+		if err == nil && core.holdsBack() {
+			err = stageError(n.name, Origin{}, fmt.Errorf("it holds records back, or ends its stream, and cannot run in %d copies; leave Parallel out", n.workers()))
+		}
 		if err != nil {
 			return nil, err
 		}

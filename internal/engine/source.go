@@ -79,13 +79,14 @@ func (s *Source) admits(n int) bool {
 	return false
 }
 
-// Handed notes that records were handed on, or that the position moved without one. A marker that the cadence asks for
-// comes before the next record.
-func (s *Source) Handed(n int) {
+// Handed notes that of the records admitted so many were handed on and so many dropped, or that the position moved
+// without one. A marker that the cadence asks for comes before the next record.
+func (s *Source) Handed(n, dropped int) {
 	c := s.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.handed += int64(n)
+	c.admitted -= int64(dropped)
 	c.moved = true
 	c.records += n
 	if every := c.cfg.Cadence.Records; every > 0 && c.records >= every {

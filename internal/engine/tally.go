@@ -11,7 +11,8 @@ type Tally struct {
 	Skipped      atomic.Int64 // input records dropped by policy
 	DeadLettered atomic.Int64 // input records sent to a dead-letter sink
 	Failed       atomic.Int64 // failed attempts
-	Abandoned    atomic.Int64 // records of a partition that was given up
+	Abandoned    atomic.Int64 // records read and not handed on
+	Revoked      atomic.Int64 // records dropped because their partition was given up
 	Held         atomic.Int64 // input records that the state stands for
 	Busy         atomic.Int64 // nanoseconds at work
 	Blocked      atomic.Int64 // nanoseconds waiting to hand on

@@ -53,14 +53,16 @@ type Barrier interface {
 }
 
 // Transactional is an optional ability of a Writer whose output becomes visible at a checkpoint, all or nothing.
-// Between Prepare and Commit nothing is written.
+// Between Prepare and Commit nothing is written. A Write that fails with anything but a *[BatchError] has no effect: it
+// may be repeated.
 type Transactional interface {
 	// Prepare makes everything written so far durable but not visible, and returns what Commit and a later Open need
 	// to finish it.
 	Prepare(ctx context.Context, n checkpoint.Number) (token []byte, err error)
 	// Commit makes what was prepared visible. It may come again after a crash and must then have no further effect.
 	Commit(ctx context.Context, n checkpoint.Number, token []byte) error
-	// Abort gives up what was written since the last Prepare, and what was prepared and not committed.
+	// Abort gives up what was written since the last Prepare. What was prepared and not committed stays as it is: its
+	// checkpoint may have been decided, and the next Open is told.
 	Abort(ctx context.Context) error
 }
 

@@ -1,0 +1,54 @@
+// Package codec holds the JSON that connectors read and write unless they are given another decoder or encoder.
+//
+// [Decoder] and [Encoder] look at a type once and return a function for it. Where a type and its text are of the usual kind
+// (structs, numbers, strings, booleans, times, pointers, slices) that function does the work itself in one pass; whatever it does
+// not know, a type, a spelling or a fault, it hands to encoding/json. So results, and what is refused, are those of encoding/json;
+// fuzz tests hold it to that. The measurements behind this choice are in bench/README.md.
+package codec
+
+import (
+	"encoding/json"
+	"reflect"
+	"unsafe"
+)
+
+// Decoder returns a function that reads one JSON text into *v.
+//
+// The result is that of json.Unmarshal into a zero T: nothing that *v held before remains, and after an error *v is the zero value.
+// It shares no memory with data, which may be reused as soon as the call returns. The function holds no state: it may be called from
+// several goroutines at once, each with a v of its own. Errors tell the place but not the value there; errors.As finds those of
+// encoding/json.
+func Decoder[T any]() func(data []byte, v *T) error {
+	root := newReader(reflect.TypeFor[T]())
+	return func(data []byte, v *T) error {
+		var zero T
+		*v = zero
+		if root.readAll(data, unsafe.Pointer(v)) {
+			return nil
+		}
+		*v = zero
+		if err := json.Unmarshal(data, v); err != nil {
+			*v = zero
+			return &decodeError{err}
+		}
+		return nil
+	}
+}
+
+// Encoder returns a function that appends the JSON text of *v to dst, without a line feed, and returns the longer slice.
+//
+// The text is that of json.Marshal(v): one line, names in the order of the struct, '<', '>' and '&' escaped. After an error dst is
+// returned as it was. The function holds no state: it may be called from several goroutines at once, each with a dst of its own.
+func Encoder[T any]() func(dst []byte, v *T) ([]byte, error) {
+	root := newWriter(reflect.TypeFor[T](), make(map[reflect.Type]*writer))
+	return func(dst []byte, v *T) ([]byte, error) {
+		if out, ok := root.write(dst, unsafe.Pointer(v), 0); ok {
+			return out, nil
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return dst, err
+		}
+		return append(dst, text...), nil
+	}
+}

@@ -1,0 +1,157 @@
+package filesource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/runnel-go/runnel"
+	"github.com/runnel-go/runnel/checkpoint"
+	"github.com/runnel-go/runnel/internal/codec"
+	"github.com/runnel-go/runnel/internal/fileconn"
+)
+
+// Source reads files. It is made by one of the constructors of this package.
+type Source[T any] struct {
+	pattern string
+	config  config
+	errs    []error // mistakes in how it was made
+	parser  func(*config) parser[T]
+}
+
+var (
+	_ runnel.Source[string] = (*Source[string])(nil)
+	_ runnel.Describer      = (*Source[string])(nil)
+	_ runnel.Validator      = (*Source[string])(nil)
+)
+
+// Lines reads the lines of files as strings, without what ends them. The lines of one fetch share their memory: who
+// keeps a few of many copies them with strings.Clone.
+func Lines(pattern string, opts ...LineOption) *Source[string] {
+	return newLineSource(pattern, opts, func(c *config) parser[string] {
+		return &textParser{newLineSplitter(c)}
+	})
+}
+
+// NDJSON reads the lines of files as JSON texts. Blank lines are passed over. The results are those of encoding/json.
+func NDJSON[T any](pattern string, opts ...LineOption) *Source[T] {
+	opts = append([]LineOption{lineOption(func(c *config) { c.skipBlank = true })}, opts...)
+	return newLineSource(pattern, opts, func(c *config) parser[T] {
+		return &decodeParser[T]{newLineSplitter(c), codec.Decoder[T]()}
+	})
+}
+
+// Decode reads the lines of files by a function, which is given them without what ends them. A line is valid during the
+// call only. An error makes it a failed record.
+func Decode[T any](pattern string, decode func(line []byte) (T, error), opts ...LineOption) *Source[T] {
+	s := newLineSource(pattern, opts, func(c *config) parser[T] {
+		return &decodeParser[T]{newLineSplitter(c), func(line []byte, to *T) (err error) {
+			*to, err = decode(line)
+			return err
+		}}
+	})
+	if decode == nil {
+		s.errs = append(s.errs, errors.New("filesource: Decode has no function"))
+	}
+	return s
+}
+
+func newLineSource[T any](pattern string, opts []LineOption, parser func(*config) parser[T]) *Source[T] {
+	s := &Source[T]{pattern: pattern, config: defaultConfig(), parser: parser}
+	for _, o := range opts {
+		if o == nil {
+			s.errs = append(s.errs, errNilOption)
+			continue
+		}
+		o.applyLine(&s.config)
+	}
+	return s
+}
+
+var errNilOption = errors.New("filesource: an option is nil")
+
+// Describe says that files can be read again from a position.
+func (s *Source[T]) Describe() runnel.Traits { return runnel.Traits{Replay: true} }
+
+// Validate returns every mistake in the pattern and the options.
+func (s *Source[T]) Validate() error {
+	errs := append(s.config.check(), s.errs...)
+	if s.pattern == "" {
+		errs = append(errs, errors.New("filesource: the path is empty"))
+	}
+	if _, err := filepath.Match(s.pattern, ""); err != nil {
+		errs = append(errs, fmt.Errorf("filesource: %q: %w", s.pattern, err))
+	}
+	return errors.Join(errs...)
+}
+
+// Open finds the files and reads on where from says. Errors: [ErrNoFiles]; those of the file system for a file that
+// cannot be read.
+func (s *Source[T]) Open(ctx context.Context, env runnel.SourceEnv, from checkpoint.Position) (runnel.Reader[T], error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	p := s.parser(&s.config)
+	h, _ := p.(headed)
+	f := newFeed(s.config, s.pattern, withDefaults(env), h)
+	if err := f.openAll(from); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return &reader[T]{feed: f, parser: p}, nil
+}
+
+// withDefaults fills in what a caller other than a pipeline may leave out.
+func withDefaults(env runnel.SourceEnv) runnel.SourceEnv {
+	if env.MaxBatch < 1 {
+		env.MaxBatch = 1024
+	}
+	if env.Log == nil {
+		env.Log = slog.New(slog.DiscardHandler)
+	}
+	if env.Clock == nil {
+		env.Clock = wallClock{}
+	}
+	return env
+}
+
+// wallClock is the machine's clock.
+type wallClock struct{}
+
+func (wallClock) Now() time.Time { return time.Now() }
+
+func (wallClock) After(d time.Duration) (<-chan time.Time, func()) {
+	t := time.NewTimer(d)
+	return t.C, func() { t.Stop() }
+}
+
+// openAll finds the files for the first time.
+func (s *feed) openAll(from checkpoint.Position) error {
+	if err := s.restore(from); err != nil {
+		return err
+	}
+	if _, machine := s.fsys.(fileconn.OS); machine && s.follow && !s.pollOnly {
+		s.watch = newWatch(s.env.Log.Warn)
+	}
+	if err := s.scan(); err != nil {
+		return fmt.Errorf("filesource: %s: %w", s.pattern, err)
+	}
+	if len(s.matched) == 0 && !s.follow && !s.allowNone {
+		return fmt.Errorf("filesource: %s: %w", s.pattern, ErrNoFiles)
+	}
+	if s.follow {
+		return nil
+	}
+	for _, f := range s.queue { // a file that cannot be read is better known now than when its turn comes
+		if err := s.openHandle(f); err != nil {
+			return fmt.Errorf("filesource: %w", err)
+		}
+		s.closeHandle(f)
+	}
+	return nil
+}

@@ -13,10 +13,11 @@ type field struct {
 	offset    uintptr // from the start of the struct, also where it is a field of an embedded one
 	typ       reflect.Type
 	omitEmpty bool
+	omitZero  bool
 }
 
 // fieldsOf lists the members of struct type t in the order of encoding/json. It returns false for a struct that needs a rule beyond
-// names and omitempty: other tag options, embedded pointers, or names that differ at most in case, among which encoding/json chooses.
+// names and omission: other tag options, embedded pointers, or names that differ at most in case, among which encoding/json chooses.
 func fieldsOf(t reflect.Type) ([]field, bool) {
 	fields, ok := appendFields(nil, 0, t)
 	if !ok {
@@ -52,15 +53,32 @@ func appendFields(fields []field, start uintptr, t reflect.Type) ([]field, bool)
 			}
 			continue
 		}
-		if options != "" && options != "omitempty" || !plainName(name) {
+		f := field{name: name, offset: offset, typ: sf.Type}
+		if !f.take(options) || !plainName(name) {
 			return nil, false
 		}
 		if name == "" {
-			name = sf.Name
+			f.name = sf.Name
 		}
-		fields = append(fields, field{name: name, offset: offset, typ: sf.Type, omitEmpty: options == "omitempty"})
+		fields = append(fields, f)
 	}
 	return fields, true
+}
+
+// take notes the options of a tag. It returns false if there are others than those for omission.
+func (f *field) take(options string) bool {
+	for option := range strings.SplitSeq(options, ",") {
+		switch option {
+		case "":
+		case "omitempty":
+			f.omitEmpty = true
+		case "omitzero":
+			f.omitZero = true
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // plainName tells whether a tag's name, which may be absent, has only characters that all versions of encoding/json take as they are.

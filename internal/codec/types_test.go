@@ -142,7 +142,7 @@ type (
 	}
 	zeroes struct {
 		T time.Time `json:"t,omitzero"`
-		I int       `json:"i,omitzero"`
+		I int       `json:"i,omitempty,omitzero"`
 	}
 	loop struct {
 		S    string `json:"s"`

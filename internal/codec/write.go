@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 	"unsafe"
@@ -87,10 +88,11 @@ func newWriter(t reflect.Type, writers map[reflect.Type]*writer) *writer {
 	return w
 }
 
-// announce prepares the members of struct type t. Without them the struct is left to encoding/json.
+// announce prepares the members of struct type t. Without them the struct is left to encoding/json, which also knows what a type
+// calls its zero.
 func (w *writer) announce(t reflect.Type, writers map[reflect.Type]*writer) {
 	fields, ok := fieldsOf(t)
-	if !ok {
+	if !ok || slices.ContainsFunc(fields, func(f field) bool { return f.omitZero }) {
 		return
 	}
 	for _, f := range fields {

@@ -22,7 +22,7 @@ type Reader[T any] interface {
 	// Read waits for records and returns them, with the position behind them; io.EOF after the last, alone or with a
 	// last fetch. One Read runs at a time, and what it returned is handed on before the next. Markers pass while Read
 	// waits. When ctx ends the pipeline wants no more: Read returns soon, with any error.
-	// The fetch is given away: its slices are not touched again by the reader.
+	// The fetch is given away: its slices are not touched again by the reader ([Buffers] recycles them).
 	Read(ctx context.Context) (Fetch[T], error)
 	// Commit tells the source's system that everything before pos is done. It runs beside Read, one call at a time and
 	// in order, also after io.EOF, until Close. It commits only what the reader still owns in the token's generation

@@ -212,6 +212,7 @@ func (s *sourceRun[T]) emit(ctx context.Context, fetch Fetch[T]) (dropped int, e
 		}
 		dropped += n
 	}
+	fetch.Batch.release()
 	s.node.tally.Out.Add(int64(fetch.Len() - dropped))
 	s.node.tally.Abandoned.Add(int64(dropped))
 	return dropped, nil

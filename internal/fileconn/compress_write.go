@@ -36,11 +36,8 @@ type packer interface {
 	Reset(to io.Writer)
 }
 
-// newPacker returns a packer at a level, 0 for that of the format's own choice; nil for PackNone.
 func newPacker(p Packing, level int) (packer, error) {
 	switch p {
-	case PackNone:
-		return nil, nil
 	case PackGzip:
 		if level == 0 {
 			level = gzip.DefaultCompression
@@ -57,21 +54,49 @@ func newPacker(p Packing, level int) (packer, error) {
 	return nil, fmt.Errorf("unknown packing %q", p)
 }
 
-// Pack returns content as one member.
-func Pack(content []byte, p Packing, level int) ([]byte, error) {
-	pk, err := newPacker(p, level)
-	if pk == nil || err != nil {
-		return content, err
+// Packer compresses the members of archives, one after the other.
+type Packer struct {
+	packing Packing
+	level   int
+	packer  packer // made when it is needed first: it takes memory
+}
+
+// NewPacker returns a packer at a level, 0 for that of the format's own choice.
+func NewPacker(p Packing, level int) *Packer { return &Packer{packing: p, level: level} }
+
+// begin begins a member that is written to to.
+func (p *Packer) begin(to io.Writer) error {
+	if p.packer == nil {
+		var err error
+		if p.packer, err = newPacker(p.packing, p.level); err != nil {
+			return err
+		}
+	}
+	p.packer.Reset(to)
+	return nil
+}
+
+// Pack returns content as one member, or as it is if it is not to be compressed.
+func (p *Packer) Pack(content []byte) ([]byte, error) {
+	if p.packing == PackNone {
+		return content, nil
 	}
 	var packed memory
-	pk.Reset(&packed)
-	if _, err := pk.Write(content); err != nil {
+	if err := p.begin(&packed); err != nil {
 		return nil, err
 	}
-	if err := pk.Close(); err != nil {
+	if _, err := p.packer.Write(content); err != nil {
+		return nil, err
+	}
+	if err := p.packer.Close(); err != nil {
 		return nil, err
 	}
 	return packed, nil
+}
+
+// Pack returns content as one member, or as it is if it is not to be compressed.
+func Pack(content []byte, p Packing, level int) ([]byte, error) {
+	return NewPacker(p, level).Pack(content)
 }
 
 // memory is a writer that cannot fail.
@@ -86,19 +111,15 @@ func (m *memory) Write(p []byte) (int, error) {
 // what was given to it stays given. It is not safe for concurrent use.
 type Body struct {
 	out   *Output
-	pack  packer // nil: not compressed
+	pack  *Packer
 	limit int    // how much of the compressed form is kept before it is written
 	begun bool   // a member is begun
 	held  memory // compressed and not written
 }
 
-// NewBody returns a body that writes to out.
-func NewBody(out *Output, p Packing, level, limit int) (*Body, error) {
-	pk, err := newPacker(p, level)
-	if err != nil {
-		return nil, err
-	}
-	return &Body{out: out, pack: pk, limit: limit}, nil
+// NewBody returns a body that writes to out. The packer may have packed others before, but not at the same time.
+func NewBody(out *Output, pack *Packer, limit int) *Body {
+	return &Body{out: out, pack: pack, limit: limit}
 }
 
 // Output returns what the body writes to.
@@ -110,39 +131,50 @@ func (b *Body) Size() int64 { return b.out.Size() + int64(len(b.held)) }
 // Write takes p and returns how much of it was taken: all, or after an error what [Output.Write] says, which is nothing
 // if the file is compressed.
 func (b *Body) Write(p []byte, ends []int) (int, error) {
-	if b.pack == nil {
+	if b.pack.packing == PackNone {
 		return b.out.Write(p, ends)
+	}
+	if len(p) == 0 {
+		return 0, nil
 	}
 	if len(b.held) >= b.limit {
 		if err := b.drain(); err != nil {
 			return 0, err
 		}
 	}
-	b.begin()
-	if _, err := b.pack.Write(p); err != nil {
+	if err := b.begin(); err != nil {
+		return 0, err
+	}
+	if _, err := b.pack.packer.Write(p); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-func (b *Body) begin() {
-	if !b.begun {
-		b.pack.Reset(&b.held)
-		b.begun = true
+func (b *Body) begin() error {
+	if b.begun {
+		return nil
 	}
+	if err := b.pack.begin(&b.held); err != nil {
+		return err
+	}
+	b.begun = true
+	return nil
 }
 
 // EndMember writes everything taken so far and ends the member, so that the file is a whole archive. A file that is to
 // hold nothing gets an empty member. After an error it may be called again.
 func (b *Body) EndMember() error {
-	if b.pack == nil {
+	if b.pack.packing == PackNone {
 		return nil
 	}
 	if b.Size() == 0 {
-		b.begin()
+		if err := b.begin(); err != nil {
+			return err
+		}
 	}
 	if b.begun {
-		if err := b.pack.Close(); err != nil {
+		if err := b.pack.packer.Close(); err != nil {
 			return err
 		}
 		b.begun = false

@@ -43,9 +43,7 @@ func newBody(t *testing.T, f fileconn.File, p fileconn.Packing, limit int) *file
 	t.Helper()
 	out, err := fileconn.NewOutput(f, 0)
 	require.NoError(t, err)
-	b, err := fileconn.NewBody(out, p, 0, limit)
-	require.NoError(t, err)
-	return b
+	return fileconn.NewBody(out, fileconn.NewPacker(p, 0), limit)
 }
 
 func TestBodyIsAWholeArchiveAtTheEndOfEachMember(t *testing.T) {

@@ -167,6 +167,27 @@ func HasPrefix(f io.ReaderAt, size int64, p Packing, prefix []byte) (bool, error
 	return slices.Equal(found[:n], prefix[:n]), nil
 }
 
+// IsPrefix says whether a file of size bytes holds, once uncompressed, a part of start, or all of it, and nothing else.
+// An archive that is torn does not, as one cannot see what it would have held.
+func IsPrefix(f io.ReaderAt, size int64, p Packing, start []byte) (bool, error) {
+	found := make([]byte, len(start)+1)
+	n, err := readStart(io.NewSectionReader(f, 0, size), p, found)
+	switch {
+	case err == nil: // it holds more
+		return false, nil
+	case unexpected(err) != io.ErrUnexpectedEOF: //nolint:errorlint // it is what unexpected returns
+		if p == PackNone {
+			return false, err
+		}
+		return false, nil // not an archive
+	case p != PackNone:
+		if whole, err := WholeMembers(f, size, p); err != nil || whole < size {
+			return false, err
+		}
+	}
+	return slices.Equal(found[:n], start[:n]), nil
+}
+
 // readStart reads the start of the content.
 func readStart(in io.Reader, p Packing, to []byte) (int, error) {
 	switch p {

@@ -138,3 +138,24 @@ func TestHasPrefixLooksIntoArchives(t *testing.T) {
 		require.False(t, got, "no archive of %s", p)
 	}
 }
+
+func TestIsPrefixIsTrueOnlyOfWhatHoldsNothingElse(t *testing.T) {
+	t.Parallel()
+	for _, p := range packings {
+		for content, want := range map[string]bool{
+			"": true, "a": true, "a,b\n": true, "b": false, "a,b\n1": false, strings.Repeat("x", 10_000): false,
+		} {
+			packed, err := fileconn.Pack([]byte(content), p, 0)
+			require.NoError(t, err)
+			got, err := fileconn.IsPrefix(bytes.NewReader(packed), int64(len(packed)), p, []byte("a,b\n"))
+			require.NoError(t, err)
+			require.Equal(t, want, got, "%.20q as %q", content, p)
+			if p == fileconn.PackNone {
+				continue
+			}
+			got, err = fileconn.IsPrefix(bytes.NewReader(packed), int64(len(packed)-1), p, []byte("a,b\n"))
+			require.NoError(t, err)
+			require.False(t, got, "%.20q as %q, torn", content, p)
+		}
+	}
+}

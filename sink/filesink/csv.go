@@ -1,0 +1,161 @@
+package filesink
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/runnel-go/runnel"
+)
+
+// CSV writes each record as a row of CSV (RFC 4180), as encoding/csv does, and a header row at the beginning of each file
+// unless header is nil. row returns the fields; it may return the same slice each time. A row with another number of
+// fields than the header, or with none, is refused with [ErrFields]. A row of one empty field is written as "", as an
+// empty line would not be read back.
+func CSV[T any](path string, header []string, row func(T) []string, opts ...CSVOption) *Sink[T] {
+	cfg := csvConfig(opts)
+	w := newRowWriter(&cfg)
+	s := newSink("csv", path, func(dst []byte, batch *runnel.Batch[T], i int) ([]byte, error) {
+		fields := row(batch.Values()[i])
+		if len(fields) == 0 || header != nil && len(fields) != len(header) {
+			return dst, fmt.Errorf("%w: %d, the header has %d", ErrFields, len(fields), len(header))
+		}
+		return w.row(dst, fields), nil
+	}, cfg)
+	if row == nil {
+		s.invalid = append(s.invalid, errors.New("the function for a row is nil"))
+	}
+	s.setHeader(w, header)
+	return s
+}
+
+// CSVOf writes a struct as a row of CSV, with a header at the beginning of each file. The columns are the exported fields
+// in their order, those of embedded structs among them. The tag `csv:"name"` names a column, which else has the name of
+// the field; "-" leaves a field out.
+//
+// Fields are strings, []byte (as text), booleans, numbers, time.Duration (1h30m0s), time.Time (RFC 3339, or the rest of
+// the tag behind layout=), whatever has MarshalText, and pointers to these. A nil pointer is an empty cell, and so is a
+// zero value whose tag says omitempty. Another type of field is refused by Validate. It is what filesource.CSV reads.
+func CSVOf[T any](path string, opts ...CSVOption) *Sink[T] {
+	cfg := csvConfig(opts)
+	w := newRowWriter(&cfg)
+	columns, err := columnsOf(reflect.TypeFor[T]())
+	s := newSink("csv", path, func(dst []byte, batch *runnel.Batch[T], i int) ([]byte, error) {
+		return w.structRow(dst, columns, reflect.ValueOf(&batch.Values()[i]).Elem())
+	}, cfg)
+	if err != nil {
+		s.invalid = append(s.invalid, err)
+		return s
+	}
+	header := make([]string, len(columns))
+	for i, c := range columns {
+		header[i] = c.name
+	}
+	s.setHeader(w, header)
+	return s
+}
+
+func csvConfig(opts []CSVOption) config {
+	cfg := defaultConfig()
+	for _, o := range opts {
+		o.applyCSV(&cfg)
+	}
+	return cfg
+}
+
+// setHeader says that the content is rows, and what each file begins with.
+func (s *Sink[T]) setHeader(w *rowWriter, header []string) {
+	s.format.rows = true
+	if c := s.cfg.comma; c >= utf8.RuneSelf || c == '"' || c == '\r' || c == '\n' || c <= 0 {
+		s.invalid = append(s.invalid, fmt.Errorf("Comma(%q) cannot stand between fields", c))
+	}
+	switch {
+	case header == nil:
+	case len(header) == 0:
+		s.invalid = append(s.invalid, errors.New("the header has no column"))
+	default:
+		s.format.header = w.row(nil, header)
+	}
+}
+
+// rowWriter appends rows of CSV.
+type rowWriter struct {
+	comma  byte
+	end    string
+	quoted [256]bool // bytes that make a field quoted
+}
+
+func newRowWriter(cfg *config) *rowWriter {
+	w := &rowWriter{comma: byte(cfg.comma), end: "\n"}
+	if cfg.crlf {
+		w.end = "\r\n"
+	}
+	for _, b := range []byte{w.comma, '"', '\r', '\n'} {
+		w.quoted[b] = true
+	}
+	return w
+}
+
+// row appends a row of at least one field.
+func (w *rowWriter) row(dst []byte, fields []string) []byte {
+	if len(fields) == 1 && fields[0] == "" {
+		return append(append(dst, `""`...), w.end...)
+	}
+	for i, f := range fields {
+		if i > 0 {
+			dst = append(dst, w.comma)
+		}
+		start := len(dst)
+		dst = w.finish(append(dst, f...), start)
+	}
+	return append(dst, w.end...)
+}
+
+// finish quotes the field that was appended from start on, if it needs quotes.
+func (w *rowWriter) finish(dst []byte, start int) []byte {
+	field := dst[start:]
+	if !w.needsQuotes(field) {
+		return dst
+	}
+	quotes := 2
+	for _, b := range field {
+		if b == '"' {
+			quotes++
+		}
+	}
+	dst = slices.Grow(dst, quotes)[:len(dst)+quotes]
+	field = dst[start : len(dst)-quotes]
+	// From behind, so that nothing is overwritten before it is moved.
+	to := len(dst) - 1
+	dst[to] = '"'
+	for i := len(field) - 1; i >= 0; i-- {
+		to--
+		dst[to] = field[i]
+		if field[i] == '"' {
+			to--
+			dst[to] = '"'
+		}
+	}
+	dst[start] = '"'
+	return dst
+}
+
+// needsQuotes says whether a field is not read back as it is without quotes: the rule of encoding/csv.
+func (w *rowWriter) needsQuotes(field []byte) bool {
+	if len(field) == 0 {
+		return false
+	}
+	if string(field) == `\.` { // the end of data for COPY of Postgres
+		return true
+	}
+	for _, b := range field {
+		if w.quoted[b] {
+			return true
+		}
+	}
+	r, _ := utf8.DecodeRune(field)
+	return unicode.IsSpace(r)
+}

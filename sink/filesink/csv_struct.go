@@ -1,0 +1,205 @@
+package filesink
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// column is a field of a struct that is written as a column.
+type column struct {
+	name   string
+	index  []int
+	append appender
+}
+
+// structRow appends the row of a struct. Fields are looked up by the places found once, and nothing is allocated.
+func (w *rowWriter) structRow(dst []byte, columns []column, v reflect.Value) ([]byte, error) {
+	first := len(dst)
+	for i := range columns {
+		c := &columns[i]
+		if i > 0 {
+			dst = append(dst, w.comma)
+		}
+		start := len(dst)
+		var err error
+		if dst, err = c.append(dst, v.FieldByIndex(c.index)); err != nil {
+			return dst[:first], fmt.Errorf("column %s: %w", c.name, err)
+		}
+		dst = w.finish(dst, start)
+	}
+	if len(dst) == first {
+		dst = append(dst, `""`...)
+	}
+	return append(dst, w.end...), nil
+}
+
+// columnsOf returns the columns of a struct type.
+func columnsOf(t reflect.Type) ([]column, error) {
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%s is not a struct", t)
+	}
+	columns, err := addColumns(nil, t, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("%s has no field to be a column", t)
+	}
+	names := make(map[string]bool, len(columns))
+	for _, c := range columns {
+		if names[c.name] {
+			return nil, fmt.Errorf("%s has two columns named %q", t, c.name)
+		}
+		names[c.name] = true
+	}
+	return columns, nil
+}
+
+// addColumns appends the columns of a struct that lies at a place, those of embedded structs among them.
+func addColumns(columns []column, t reflect.Type, place []int) ([]column, error) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("csv"), ",")
+		index := append(slices.Clone(place), i)
+		switch {
+		case name == "-":
+		case f.Anonymous && f.Type.Kind() == reflect.Struct && name == "" && fieldAppender(f.Type) == nil:
+			var err error
+			if columns, err = addColumns(columns, f.Type, index); err != nil {
+				return nil, err
+			}
+		case f.IsExported():
+			appendField, err := taggedAppender(f.Type, options)
+			if err != nil {
+				return nil, fmt.Errorf("field %s of %s: %w", f.Name, t, err)
+			}
+			if name == "" {
+				name = f.Name
+			}
+			columns = append(columns, column{name, index, appendField})
+		}
+	}
+	return columns, nil
+}
+
+// appender appends the form that a field has as a column.
+type appender func(dst []byte, field reflect.Value) ([]byte, error)
+
+// taggedAppender returns how a field is written whose tag has options behind the name.
+func taggedAppender(t reflect.Type, options string) (appender, error) {
+	write := fieldAppender(t)
+	if write == nil {
+		return nil, fmt.Errorf("type %s has no form as a column", t)
+	}
+	omitEmpty := false
+	for options != "" {
+		if layout, ok := strings.CutPrefix(options, "layout="); ok {
+			if write = layoutAppender(t, layout); write == nil {
+				return nil, fmt.Errorf("the tag has a layout, and %s is no time", t)
+			}
+			break
+		}
+		var option string
+		switch option, options, _ = strings.Cut(options, ","); option {
+		case "omitempty":
+			omitEmpty = true
+		case "optional": // only who reads needs that
+		default:
+			return nil, fmt.Errorf("the tag has no option %q", option)
+		}
+	}
+	if !omitEmpty {
+		return write, nil
+	}
+	return func(dst []byte, v reflect.Value) ([]byte, error) {
+		if v.IsZero() {
+			return dst, nil
+		}
+		return write(dst, v)
+	}, nil
+}
+
+// layoutAppender returns how a time is written in a layout of package time.
+func layoutAppender(t reflect.Type, layout string) appender {
+	if t.Kind() == reflect.Pointer {
+		return pointerAppender(layoutAppender(t.Elem(), layout))
+	}
+	if t != timeType {
+		return nil
+	}
+	return func(dst []byte, v reflect.Value) ([]byte, error) {
+		return v.Addr().Interface().(*time.Time).AppendFormat(dst, layout), nil
+	}
+}
+
+var (
+	durationType  = reflect.TypeFor[time.Duration]()
+	textAppender  = reflect.TypeFor[encoding.TextAppender]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+	timeType      = reflect.TypeFor[time.Time]()
+)
+
+// fieldAppender returns how a field of a type is written; nil if there is no way.
+func fieldAppender(t reflect.Type) appender {
+	pointer := reflect.PointerTo(t)
+	switch {
+	case t == durationType:
+		return func(dst []byte, v reflect.Value) ([]byte, error) {
+			return append(dst, time.Duration(v.Int()).String()...), nil
+		}
+	case t.Kind() == reflect.Pointer:
+		return pointerAppender(fieldAppender(t.Elem()))
+	case pointer.Implements(textAppender): // time.Time is one
+		return func(dst []byte, v reflect.Value) ([]byte, error) {
+			return v.Addr().Interface().(encoding.TextAppender).AppendText(dst)
+		}
+	case pointer.Implements(textMarshaler):
+		return func(dst []byte, v reflect.Value) ([]byte, error) {
+			text, err := v.Addr().Interface().(encoding.TextMarshaler).MarshalText()
+			return append(dst, text...), err
+		}
+	}
+	return kindAppender(t)
+}
+
+// pointerAppender leaves the field of a nil pointer empty.
+func pointerAppender(elem appender) appender {
+	if elem == nil {
+		return nil
+	}
+	return func(dst []byte, v reflect.Value) ([]byte, error) {
+		if v.IsNil() {
+			return dst, nil
+		}
+		return elem(dst, v.Elem())
+	}
+}
+
+// kindAppender is fieldAppender for types that go by their kind.
+func kindAppender(t reflect.Type) appender {
+	switch t.Kind() {
+	case reflect.String:
+		return func(dst []byte, v reflect.Value) ([]byte, error) { return append(dst, v.String()...), nil }
+	case reflect.Bool:
+		return func(dst []byte, v reflect.Value) ([]byte, error) { return strconv.AppendBool(dst, v.Bool()), nil }
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return func(dst []byte, v reflect.Value) ([]byte, error) { return strconv.AppendInt(dst, v.Int(), 10), nil }
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return func(dst []byte, v reflect.Value) ([]byte, error) { return strconv.AppendUint(dst, v.Uint(), 10), nil }
+	case reflect.Float32, reflect.Float64:
+		bits := t.Bits()
+		return func(dst []byte, v reflect.Value) ([]byte, error) {
+			return strconv.AppendFloat(dst, v.Float(), 'g', -1, bits), nil
+		}
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return func(dst []byte, v reflect.Value) ([]byte, error) { return append(dst, v.Bytes()...), nil }
+		}
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package filesink
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
+
+var (
+	// ErrExists is returned by Open when a start without a checkpoint finds a file that holds something, and neither
+	// [Replace] nor [Append] says what to do with it.
+	ErrExists = errors.New("there is a file already")
+	// ErrLoss is returned by Open when a file is not, or no longer, what the checkpoint says. See [AllowLoss].
+	ErrLoss = errors.New("the file is not what the checkpoint says")
+	// ErrInUse is returned by Open while another sink, of this process or another, writes the file.
+	ErrInUse = errors.New("the file is being written by another sink or process")
+	// ErrMismatch is returned by Open when the checkpoint was taken with settings that the file cannot be continued with:
+	// another compression, another header, one file in place of many.
+	ErrMismatch = errors.New("the settings are not those of the checkpoint")
+	// ErrLineFeed is the error of a line that has a line feed in it.
+	ErrLineFeed = errors.New("there is a line feed in the line")
+	// ErrFields is the error of a row that has not as many fields as the header, or none.
+	ErrFields = errors.New("wrong number of fields")
+)
+
+// at names the file that err is about, once.
+func at(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) && err == error(path) { //nolint:errorlint // only the outermost error is taken apart
+		return fmt.Errorf("filesink: %s: %s: %w", path.Path, path.Op, path.Err)
+	}
+	return fmt.Errorf("filesink: %s: %w", name, err)
+}

@@ -10,6 +10,8 @@ import (
 
 // Status is what a pipeline is doing at one moment.
 type Status struct {
+	// From is the checkpoint that the run, or its newest attempt, started from; 0 means the beginning.
+	From checkpoint.Number
 	// Checkpoint is the newest complete checkpoint.
 	Checkpoint checkpoint.Number
 	// Sources, Stages and Sinks are in the order they were added. Merges are stages.
@@ -100,6 +102,9 @@ func (p *Pipeline) Status() Status {
 	a := p.current
 	if a == nil || !a.running.Load() {
 		return s
+	}
+	if a.from != nil {
+		s.From = a.from.Number
 	}
 	s.Checkpoint = a.coordinator.Complete()
 	for _, m := range a.coordinator.Open() {

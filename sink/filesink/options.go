@@ -103,7 +103,7 @@ func Gzip() Option { return pack(fileconn.PackGzip) }
 // Zstd compresses with Zstandard. The default goes by the name: .gz is gzip, .zst is Zstandard.
 func Zstd() Option { return pack(fileconn.PackZstd) }
 
-// Uncompressed does not compress, whatever the name ends in.
+// Uncompressed does not compress. The default goes by the name: .gz is gzip, .zst is Zstandard.
 func Uncompressed() Option { return pack(fileconn.PackNone) }
 
 func pack(p fileconn.Packing) Option {

@@ -39,6 +39,8 @@ type attempt struct {
 	mu      sync.Mutex
 	demand  *engine.Demand // guarded by mu
 	sources map[int]*engine.Source
+
+	unwanted []int // sources to finish as soon as they run
 }
 
 type loop struct {
@@ -113,6 +115,8 @@ func (a *attempt) finished(n *node) {
 	for _, id := range idle {
 		if s := a.sources[id]; s != nil {
 			s.Finish()
+		} else {
+			a.unwanted = append(a.unwanted, id) // the node had finished at the checkpoint, and the source opens after it
 		}
 	}
 }
@@ -210,6 +214,9 @@ func (a *attempt) configure(log checkpoint.Log, first bool) {
 func (a *attempt) start(ctx context.Context) {
 	a.running.Store(true)
 	a.coordinator.Start()
+	for _, id := range a.unwanted {
+		a.sources[id].Finish()
+	}
 	for _, t := range a.tasks {
 		a.group.Go(t.Name, t.Run)
 	}

@@ -1,0 +1,109 @@
+package flow
+
+import (
+	"context"
+
+	"github.com/runnel-go/runnel"
+)
+
+// Filter keeps the records that keep says yes to. The others are counted as filtered.
+//
+//	in   --1--2--3--4--|
+//	Filter(even)
+//	out  -----2-----4--|
+//
+// Order and metadata stay as they are. A panic of keep goes by the error policy.
+func Filter[T any](s runnel.Stream[T], keep func(T) bool, opts ...runnel.StageOption) runnel.Stream[T] {
+	return apply(s, "filter", func() runnel.Stage[T, T] { return &filterStage[T]{keep: keep} }, needs(keep != nil, opts))
+}
+
+// TryFilter keeps the records that keep says yes to, or fails for a record. The others are counted as filtered.
+//
+//	in   --1--2--3--4--|
+//	TryFilter(even, x for 4)
+//	out  -----2--------|   with runnel.Skip
+//
+// Order and metadata stay as they are. An error or panic of keep goes by the error policy.
+func TryFilter[T any](s runnel.Stream[T], keep func(T) (bool, error), opts ...runnel.StageOption) runnel.Stream[T] {
+	return apply(s, "filter", func() runnel.Stage[T, T] { return &tryFilterStage[T]{keep: keep} }, needs(keep != nil, opts))
+}
+
+type filterStage[T any] struct {
+	keep func(T) bool
+	rows []int32 // of the batch at hand
+}
+
+// Process filters a batch.
+func (f *filterStage[T]) Process(ctx context.Context, in runnel.Batch[T], out *runnel.Out[T]) error {
+	return each(ctx, in, out, f)
+}
+
+func (f *filterStage[T]) run(_ context.Context, in runnel.Batch[T], out *runnel.Out[T]) (int, error) {
+	f.rows = room(f.rows, in.Len())
+	kept, n, err := f.pick(in.Values())
+	emitKept(in, out, f.rows[:kept], n)
+	return n, err
+}
+
+// pick notes which rows are kept. It writes each row's number and then counts it or not, because a branch that depends
+// on the data costs more than a store.
+func (f *filterStage[T]) pick(vals []T) (kept, n int, err error) {
+	defer catch(&err)
+	keep, rows := f.keep, f.rows[:len(vals)]
+	k := 0
+	for i, v := range vals {
+		n, kept = i, k
+		rows[k] = int32(i)
+		if keep(v) {
+			k++
+		}
+	}
+	return k, len(vals), nil
+}
+
+type tryFilterStage[T any] struct {
+	keep func(T) (bool, error)
+	rows []int32 // of the batch at hand
+}
+
+// Process filters a batch.
+func (f *tryFilterStage[T]) Process(ctx context.Context, in runnel.Batch[T], out *runnel.Out[T]) error {
+	return each(ctx, in, out, f)
+}
+
+func (f *tryFilterStage[T]) run(_ context.Context, in runnel.Batch[T], out *runnel.Out[T]) (int, error) {
+	f.rows = f.rows[:0]
+	n, err := f.pick(in.Values())
+	emitKept(in, out, f.rows, n)
+	return n, err
+}
+
+func (f *tryFilterStage[T]) pick(vals []T) (n int, err error) {
+	defer catch(&err)
+	for i, v := range vals {
+		n = i
+		ok, err := f.keep(v)
+		if err != nil {
+			return i, err
+		}
+		if ok {
+			f.rows = append(f.rows, int32(i))
+		}
+	}
+	return len(vals), nil
+}
+
+// emitKept emits the rows that were kept of the first n records of a batch, and counts the others.
+func emitKept[T any](in runnel.Batch[T], out *runnel.Out[T], rows []int32, n int) {
+	out.EmitRows(in, rows)
+	out.Passed(len(rows))
+	out.Filtered(n - len(rows))
+}
+
+// room returns memory for n row numbers.
+func room(rows []int32, n int) []int32 {
+	if cap(rows) < n {
+		return make([]int32, n)
+	}
+	return rows[:n]
+}

@@ -55,7 +55,7 @@ func (s *feed) copyOf(at found) (*file, verdict, error) {
 				return nil, copyNone, err
 			case like == same && original.state == stateGone:
 				return original, copyContinues, nil
-			case like != unlike && s.doubted(at):
+			case like == same && original.leaving, like != unlike && s.doubted(at):
 				return nil, copyUndecided, nil
 			}
 		}

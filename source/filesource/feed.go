@@ -162,6 +162,11 @@ func (s *feed) push(f *file) {
 	s.queue = append(s.queue, f)
 }
 
+func (s *feed) pushFront(f *file) {
+	f.state = stateQueued
+	s.queue = slices.Insert(s.queue, 0, f)
+}
+
 func (s *feed) pop() *file {
 	if len(s.queue) == 0 {
 		return nil

@@ -36,6 +36,7 @@ type file struct {
 	closing  bool          // leaving, and its grace is over: its end is final
 	deadline time.Time     // of stateWaiting
 	cut      bool          // an archive that ended in its middle
+	touched  bool          // written to since the cursor was opened
 	returned bool          // it was gone, and is there again unless its inode is another file's
 	seen     uint64        // the scan that saw it last
 	used     uint64        // counts up with each use, to close what was not used for longest

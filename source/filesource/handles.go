@@ -51,11 +51,11 @@ func (s *feed) keepHandle(f *file, h fileconn.File) error {
 	return nil
 }
 
-// makeRoom closes handles until one more may be opened: of the file that was at its end for longest, or else of the
-// one whose grace ends first, which then ends now.
+// makeRoom closes handles until one more may be opened: those that were not used for longest. Files that were rotated
+// away keep theirs, but the grace of the one that waited longest ends now.
 func (s *feed) makeRoom() {
 	for s.open >= s.maxOpen {
-		oldest := s.oldestIdle()
+		oldest := s.leastUsed()
 		if oldest == nil {
 			break
 		}
@@ -66,11 +66,12 @@ func (s *feed) makeRoom() {
 	}
 }
 
-func (s *feed) oldestIdle() *file {
+func (s *feed) leastUsed() *file {
 	var oldest *file
 	for _, t := range s.all {
 		for _, f := range t.files {
-			if f.state == stateIdle && f.handle != nil && (oldest == nil || f.used < oldest.used) {
+			closable := f.handle != nil && !f.leaving && (f.state == stateIdle || f.state == stateQueued)
+			if closable && (oldest == nil || f.used < oldest.used) {
 				oldest = f
 			}
 		}

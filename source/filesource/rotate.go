@@ -27,6 +27,7 @@ func (s *feed) leave(f *file) error {
 		return nil
 	}
 	s.event(EventRotated, f, f.size)
+	f.touched = true // it may have been written to until it was renamed
 	if f.state != stateReading && f.state != stateQueued {
 		s.push(f)
 	}
@@ -37,6 +38,8 @@ func (s *feed) leave(f *file) error {
 func (s *feed) atEnd(f *file) error {
 	f.cut = false
 	switch {
+	case f.touched && !f.packed: // perhaps behind the end that was seen
+		s.pushFront(f)
 	case f.leaving && (f.closing || f.packed):
 		f.finished = true
 		s.event(EventClosed, f, f.size)

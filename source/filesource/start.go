@@ -13,6 +13,7 @@ func (s *feed) start(ctx context.Context, f *file) error {
 	if err := s.openHandle(f); err != nil || f.handle == nil {
 		return err
 	}
+	f.touched = false
 	info, err := f.handle.Stat()
 	if err != nil {
 		return err

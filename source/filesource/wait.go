@@ -26,6 +26,7 @@ func (s *feed) touched(path string) bool {
 	if f == nil {
 		return false
 	}
+	f.touched = true
 	if f.state == stateIdle || (f.state == stateWaiting && f.cut) {
 		f.cut = false
 		s.push(f)

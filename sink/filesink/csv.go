@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/runnel-go/runnel"
@@ -79,83 +77,4 @@ func (s *Sink[T]) setHeader(w *rowWriter, header []string) {
 	default:
 		s.format.header = w.row(nil, header)
 	}
-}
-
-// rowWriter appends rows of CSV.
-type rowWriter struct {
-	comma  byte
-	end    string
-	quoted [256]bool // bytes that make a field quoted
-}
-
-func newRowWriter(cfg *config) *rowWriter {
-	w := &rowWriter{comma: byte(cfg.comma), end: "\n"}
-	if cfg.crlf {
-		w.end = "\r\n"
-	}
-	for _, b := range []byte{w.comma, '"', '\r', '\n'} {
-		w.quoted[b] = true
-	}
-	return w
-}
-
-// row appends a row of at least one field.
-func (w *rowWriter) row(dst []byte, fields []string) []byte {
-	if len(fields) == 1 && fields[0] == "" {
-		return append(append(dst, `""`...), w.end...)
-	}
-	for i, f := range fields {
-		if i > 0 {
-			dst = append(dst, w.comma)
-		}
-		start := len(dst)
-		dst = w.finish(append(dst, f...), start)
-	}
-	return append(dst, w.end...)
-}
-
-// finish quotes the field that was appended from start on, if it needs quotes.
-func (w *rowWriter) finish(dst []byte, start int) []byte {
-	field := dst[start:]
-	if !w.needsQuotes(field) {
-		return dst
-	}
-	quotes := 2
-	for _, b := range field {
-		if b == '"' {
-			quotes++
-		}
-	}
-	dst = slices.Grow(dst, quotes)[:len(dst)+quotes]
-	field = dst[start : len(dst)-quotes]
-	// From behind, so that nothing is overwritten before it is moved.
-	to := len(dst) - 1
-	dst[to] = '"'
-	for i := len(field) - 1; i >= 0; i-- {
-		to--
-		dst[to] = field[i]
-		if field[i] == '"' {
-			to--
-			dst[to] = '"'
-		}
-	}
-	dst[start] = '"'
-	return dst
-}
-
-// needsQuotes says whether a field is not read back as it is without quotes: the rule of encoding/csv.
-func (w *rowWriter) needsQuotes(field []byte) bool {
-	if len(field) == 0 {
-		return false
-	}
-	if string(field) == `\.` { // the end of data for COPY of Postgres
-		return true
-	}
-	for _, b := range field {
-		if w.quoted[b] {
-			return true
-		}
-	}
-	r, _ := utf8.DecodeRune(field)
-	return unicode.IsSpace(r)
 }

@@ -15,6 +15,7 @@ type column struct {
 	name   string
 	index  []int
 	append appender
+	plain  bool // a number or boolean
 }
 
 // structRow appends the row of a struct. Fields are looked up by the places found once, and nothing is allocated.
@@ -25,12 +26,18 @@ func (w *rowWriter) structRow(dst []byte, columns []column, v reflect.Value) ([]
 		if i > 0 {
 			dst = append(dst, w.comma)
 		}
+		field := v.Field(c.index[0])
+		for _, inner := range c.index[1:] {
+			field = field.Field(inner)
+		}
 		start := len(dst)
 		var err error
-		if dst, err = c.append(dst, v.FieldByIndex(c.index)); err != nil {
+		if dst, err = c.append(dst, field); err != nil {
 			return dst[:first], fmt.Errorf("column %s: %w", c.name, err)
 		}
-		dst = w.finish(dst, start)
+		if !(c.plain && w.plain) && w.needsQuotes(dst, start) {
+			dst = quote(dst, start)
+		}
 	}
 	if len(dst) == first {
 		dst = append(dst, `""`...)
@@ -81,10 +88,18 @@ func addColumns(columns []column, t reflect.Type, place []int) ([]column, error)
 			if name == "" {
 				name = f.Name
 			}
-			columns = append(columns, column{name, index, appendField})
+			columns = append(columns, column{name, index, appendField, isPlain(f.Type)})
 		}
 	}
 	return columns, nil
+}
+
+// isPlain says whether a field is written as a number or a boolean.
+func isPlain(t reflect.Type) bool {
+	pointer := reflect.PointerTo(t)
+	k := t.Kind()
+	return k >= reflect.Bool && k <= reflect.Float64 && t != durationType &&
+		!pointer.Implements(textAppender) && !pointer.Implements(textMarshaler)
 }
 
 // appender appends the form that a field has as a column.

@@ -30,7 +30,6 @@ type list[T any] struct {
 	mu        sync.Mutex
 	committed int   // what to read next; guarded by mu
 	starts    []int // where Open began; guarded by mu
-	read      int   // guarded by mu
 }
 
 func of[T any](values ...T) *list[T] { return &list[T]{values: values} }
@@ -63,12 +62,6 @@ func (l *list[T]) committedTo() int {
 	return l.committed
 }
 
-func (l *list[T]) readTo() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.read
-}
-
 type listReader[T any] struct {
 	*list[T]
 	at, fetch int
@@ -91,9 +84,6 @@ func (r *listReader[T]) Read(ctx context.Context) (runnel.Fetch[T], error) {
 		}
 	}
 	r.at += n
-	r.mu.Lock()
-	r.read = r.at
-	r.mu.Unlock()
 	return runnel.Fetch[T]{
 		Batch:    runnel.NewBatch(values, meta).WithOrigin(r.part, int64(first)),
 		Position: checkpoint.Position{"0": binary.BigEndian.AppendUint64(nil, uint64(r.at))},

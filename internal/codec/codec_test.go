@@ -28,7 +28,7 @@ func TestCutAndChangedTextsAreTreatedAsByEncodingJSON(t *testing.T) {
 				if len(text) > 300 {
 					continue
 				}
-				for range 40 {
+				for range 20 {
 					c.check(t, mutate(r, text))
 				}
 			}

@@ -51,14 +51,14 @@ var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10
 
 // float reads a floating-point number of the given size.
 func float(b []byte, i, size int) (float64, int) {
+	if size == 64 {
+		if f, end := exact(b, i); end != bad {
+			return f, end
+		}
+	}
 	end := number(b, i)
 	if end == bad {
 		return 0, bad
-	}
-	if size == 64 {
-		if f, ok := exact(b[i:end]); ok {
-			return f, end
-		}
 	}
 	f, err := strconv.ParseFloat(string(b[i:end]), size)
 	if err != nil {
@@ -68,30 +68,29 @@ func float(b []byte, i, size int) (float64, int) {
 }
 
 // exact reads a number without exponent whose digits and whose power of ten a float64 holds exactly, so that their quotient is
-// rounded once and thus correctly.
-func exact(b []byte) (float64, bool) {
-	negative := b[0] == '-'
-	if negative {
-		b = b[1:]
+// rounded once and thus correctly. Others are bad.
+func exact(b []byte, i int) (float64, int) {
+	n, negative, end := integer(b, i)
+	if end == bad {
+		return 0, bad
 	}
-	var n uint64
-	point := len(b) - 1
-	for i, c := range b {
-		switch {
-		case c == '.':
-			point = i
-		case isDigit(c) && i < 17:
-			n = n*10 + uint64(c-'0')
-		default:
-			return 0, false
+	scale := 0
+	if end < len(b) && b[end] == '.' {
+		start := end + 1
+		for end = start; end < len(b) && isDigit(b[end]); end++ {
+			n = n*10 + uint64(b[end]-'0')
+		}
+		scale = end - start
+		if scale == 0 {
+			return 0, bad
 		}
 	}
-	if n > 1<<53 {
-		return 0, false
+	if end-i > 18 || n > 1<<53 || end < len(b) && b[end]|0x20 == 'e' {
+		return 0, bad
 	}
-	f := float64(n) / powers[len(b)-1-point]
+	f := float64(n) / powers[scale]
 	if negative {
 		f = -f
 	}
-	return f, true
+	return f, end
 }

@@ -1,9 +1,6 @@
 package codec
 
-import (
-	"unicode/utf8"
-	"unsafe"
-)
+import "unsafe"
 
 // member is a field together with how to recognise and read it.
 type member struct {
@@ -17,7 +14,7 @@ type object struct {
 	members []member
 	exact   map[string]int // by name
 	folded  map[string]int // by name without regard to case
-	lengths uint64         // bit n: there is a folded name of n bytes, or of 63 and more
+	sketch  uint64         // bits of the folded names: most names that are not among them have another bit
 }
 
 func newObject(members []member) *object {
@@ -26,12 +23,19 @@ func newObject(members []member) *object {
 		folded := string(foldName(nil, []byte(m.name)))
 		o.exact[m.name] = i
 		o.folded[folded] = i
-		o.lengths |= lengthBit(len(folded))
+		o.sketch |= sketchBit([]byte(folded))
 	}
 	return o
 }
 
-func lengthBit(n int) uint64 { return 1 << min(n, 63) }
+// sketchBit depends on a name's length, first and last letter, whatever their case.
+func sketchBit(name []byte) uint64 {
+	n := len(name)
+	if n == 0 {
+		return 1
+	}
+	return 1 << ((n ^ int(name[0]&0x1f)<<1 ^ int(name[n-1]&0x1f)<<3) & 63)
+}
 
 // read reads the object at i into the struct at p and returns its end. The members of a file's objects mostly stand in the order of
 // the struct and without white space, so what follows the last member is tried first.
@@ -82,6 +86,13 @@ func (o *object) find(b []byte, i, next int) (at, value int) {
 		return 0, bad
 	}
 	i++
+	if end := plain(b, i); end < len(b) && b[end] == '"' {
+		name := b[i:end]
+		if o.sketch&sketchBit(name) == 0 {
+			return -1, colon(b, end+1)
+		}
+		return o.lookUp(name), colon(b, end+1)
+	}
 	end, verbatim := text(b, i)
 	if end == bad || !verbatim {
 		return 0, bad
@@ -93,21 +104,9 @@ func (o *object) lookUp(name []byte) int {
 	if at, ok := o.exact[string(name)]; ok {
 		return at
 	}
-	if o.lengths&lengthBit(len(name)) == 0 && isASCII(name) {
-		return -1
-	}
 	var buf [64]byte
 	if at, ok := o.folded[string(foldName(buf[:0], name))]; ok {
 		return at
 	}
 	return -1
-}
-
-func isASCII(b []byte) bool {
-	for _, c := range b {
-		if c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

@@ -18,9 +18,11 @@ const (
 	readUint
 	readFloat
 	readString
+	readStruct
 	readPointer
 	readSlice
-	readStruct
+	readMap
+	readAny
 )
 
 // reader reads values of one type into memory that holds such a value. It is handed pointers without a type, since reflect.Value
@@ -29,7 +31,7 @@ type reader struct {
 	kind   readKind
 	typ    reflect.Type
 	size   int     // of numbers, in bits
-	elem   *reader // of pointers and slices
+	elem   *reader // of pointers, slices and maps
 	object *object // of structs
 }
 
@@ -88,6 +90,14 @@ func (c *compiler) reader(t reflect.Type) *reader {
 		if t.Elem().Kind() != reflect.Uint8 {
 			r.kind, r.elem = readSlice, c.reader(t.Elem())
 		}
+	case reflect.Map:
+		if t.Key().Kind() == reflect.String && !reflect.PointerTo(t.Key()).Implements(textUnmarshaler) {
+			r.kind, r.elem = readMap, c.reader(t.Elem())
+		}
+	case reflect.Interface:
+		if t.NumMethod() == 0 {
+			r.kind = readAny
+		}
 	case reflect.Struct:
 		c.object(r, t)
 	}
@@ -145,15 +155,31 @@ func (r *reader) read(b []byte, i int, p unsafe.Pointer, depth int) int {
 		return r.elem.read(b, i, *target, depth+1)
 	case readSlice:
 		return r.readList(b, i, reflect.NewAt(r.typ, p).Elem(), depth+1)
+	case readMap:
+		return r.readMap(b, i, reflect.NewAt(r.typ, p).Elem(), depth+1)
+	case readAny:
+		v, end := anyAt(b, i, depth)
+		if end != bad {
+			*(*any)(p) = v
+		}
+		return end
 	}
 	return r.readOther(b, i, reflect.NewAt(r.typ, p).Interface(), depth)
 }
 
-// readNull reads null, which empties pointers and slices and changes nothing else.
+// readNull reads null, which empties what has an empty value and changes nothing else.
 func (r *reader) readNull(b []byte, i int, p unsafe.Pointer) int {
 	end := literal(b, i, "null")
-	if end != bad && (r.kind == readPointer || r.kind == readSlice) {
-		reflect.NewAt(r.typ, p).Elem().SetZero()
+	if end == bad {
+		return bad
+	}
+	switch r.kind {
+	case readPointer, readMap: // which is a pointer too
+		*(*unsafe.Pointer)(p) = nil
+	case readSlice:
+		*(*[]byte)(p) = nil // all slices look alike
+	case readAny:
+		*(*any)(p) = nil
 	}
 	return end
 }
@@ -217,53 +243,6 @@ func readTruth(b []byte, i int, p *bool) int {
 		*p = false
 	}
 	return end
-}
-
-// readText reads a string. It copies the bytes, since the caller reuses them.
-func readText(b []byte, i int, p *string) int {
-	if b[i] != '"' {
-		return bad
-	}
-	i++
-	end := plain(b, i)
-	if end < len(b) && b[end] == '"' {
-		*p = string(b[i:end])
-		return end + 1
-	}
-	end, verbatim := text(b, i)
-	switch {
-	case end == bad:
-		return bad
-	case verbatim:
-		*p = string(b[i:end])
-	default:
-		*p = unquote(b[i:end])
-	}
-	return end + 1
-}
-
-// readList reads an array into a slice. A slice that is not empty has been filled by a member of the same name, and encoding/json
-// reuses its elements: that case is left to it.
-func (r *reader) readList(b []byte, i int, v reflect.Value, depth int) int {
-	if b[i] != '[' || v.Cap() > 0 {
-		return bad
-	}
-	i = space(b, i+1)
-	if i < len(b) && b[i] == ']' {
-		v.Set(reflect.MakeSlice(r.typ, 0, 0))
-		return i + 1
-	}
-	for n := 0; ; n++ {
-		v.Grow(1)
-		v.SetLen(n + 1)
-		if i = r.elem.read(b, i, v.Index(n).Addr().UnsafePointer(), depth); i == bad {
-			return bad
-		}
-		var more bool
-		if i, more = separator(b, i, ']'); !more {
-			return i
-		}
-	}
 }
 
 // readOther finds the end of the value and hands its text to whoever reads such values.

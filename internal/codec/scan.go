@@ -142,11 +142,7 @@ func skip(b []byte, i, depth int) int {
 	}
 	switch b[i] {
 	case '"':
-		end, _ := text(b, i+1)
-		if end == bad {
-			return bad
-		}
-		return end + 1
+		return skipText(b, i+1)
 	case '{':
 		return skipList(b, i+1, depth+1, '}')
 	case '[':
@@ -159,6 +155,18 @@ func skip(b []byte, i, depth int) int {
 		return literal(b, i, "null")
 	}
 	return number(b, i)
+}
+
+// skipText returns the end of the string whose first byte is at i.
+func skipText(b []byte, i int) int {
+	end := plain(b, i)
+	if end < len(b) && b[end] == '"' {
+		return end + 1
+	}
+	if end, _ = text(b, i); end == bad {
+		return bad
+	}
+	return end + 1
 }
 
 // skipList returns the end of an object or array whose opening bracket is before i.
@@ -188,11 +196,11 @@ func skipName(b []byte, i int) int {
 	if i >= len(b) || b[i] != '"' {
 		return bad
 	}
-	end, _ := text(b, i+1)
+	end := skipText(b, i+1)
 	if end == bad {
 		return bad
 	}
-	return colon(b, end+1)
+	return colon(b, end)
 }
 
 // colon returns the index of the value behind the colon at or behind i.

@@ -5,19 +5,45 @@ import (
 	"unicode/utf8"
 )
 
+// readText reads a string. It copies the bytes, since the caller reuses them.
+func readText(b []byte, i int, p *string) int {
+	if b[i] != '"' {
+		return bad
+	}
+	i++
+	end := plain(b, i)
+	if end < len(b) && b[end] == '"' {
+		*p = string(b[i:end])
+		return end + 1
+	}
+	end, verbatim := text(b, i)
+	switch {
+	case end == bad:
+		return bad
+	case verbatim:
+		*p = string(b[i:end])
+	default:
+		*p = unquote(b[i:end])
+	}
+	return end + 1
+}
+
 // unquote returns the string that the bytes between two quotes stand for. They have been checked by text. What is not UTF-8 becomes
 // U+FFFD, as does half of a surrogate pair.
 func unquote(b []byte) string {
 	var buf [128]byte
 	out := buf[:0]
 	for len(b) > 0 {
-		r, n := rune(b[0]), 1
-		switch {
-		case r == '\\':
-			r, n = unescape(b)
-		case r >= utf8.RuneSelf:
-			r, n = utf8.DecodeRune(b)
+		run := plain(b, 0)
+		out = append(out, b[:run]...)
+		if b = b[run:]; len(b) == 0 {
+			break
 		}
+		read := utf8.DecodeRune
+		if b[0] == '\\' {
+			read = unescape
+		}
+		r, n := read(b)
 		out = utf8.AppendRune(out, r)
 		b = b[n:]
 	}

@@ -3,6 +3,7 @@ package codec_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -198,7 +199,8 @@ func comparisons() []comparison {
 		compare[quoted](), compare[cases](), compare[folding](), compare[strangeTag](), compare[unnamed](), compare[zeroes](), compare[loop](),
 		compare[own](), compare[odd](), compare[*scalars](), compare[[]nested](), compare[map[string]scalars](), compare[any](),
 		compare[string](), compare[int8](), compare[float64](), compare[json.Number](), compare[time.Time](), compare[[]byte](),
-		compare[json.RawMessage](), compare[shade](), compare[[3]int](),
+		compare[json.RawMessage](), compare[shade](), compare[[3]int](), compare[map[string]any](), compare[map[named][]any](), compare[map[int]string](), compare[map[shade]int](),
+		compare[map[string]map[string]string](), compare[[]*int8](), compare[fmt.Stringer](), compare[struct{ S fmt.Stringer }](),
 	}
 }
 
@@ -222,7 +224,8 @@ func texts() []string {
 		`{"unknown":{"a":[1,2,{"b":null}],"c":"\ud800"},"i":5}`, `{"unknown":[1,]}`, `{"unknown":{"a"}}`, `{"unknown":{"a":}}`, "{\"unknown\":\"\xff\"}", `{"unknown":"\q"}`, `{"unknown":01}`,
 		`{"a":{"i":1},"a":{"u":2}}`, `{"a":{"i":1},"a":null}`, `{"a":null}`, `{"a":[]}`, `{"l":[{"i":1},{"s":"x"}]}`, `{"l":[{"i":1,"s":"y"}],"l":[{"u":2},{"i":3}]}`, `{"l":[]}`,
 		`{"l":null}`, `{"l":[null]}`, `{"l":{}}`, `{"l":[{"i":"x"}]}`, `{"l":[1`, `{"l":[{}`, `{"l":[{},]}`, `{"p":5}`, `{"p":null}`, `{"p":"x"}`, `{"s":["a","\n",null]}`, `{"s":["a"],"s":[]}`,
-		`{"m":{"a":1,"b":2},"m":{"a":3}}`, `{"x":{"y":[1.5,"z",null,true]}}`, `{"x":1e999}`, `{"r": [1, 2] }`, `{"r":null}`, `{"n":12.50}`, `{"n":"7"}`, `{"n":"x"}`, `{"n":null}`,
+		`{"m":{"a":1,"b":2},"m":{"a":3}}`, `{"x":{"y":[1.5,"z",null,true]}}`, `{"x":1e999}`, `{"x":[{"a":[],"b":{}},"\ud800",false,-0,[1,[2]]],"x":{"c":1}}`, `{"a":{"b":"c"},"a":{"d":"e"},"f":null}`, `{"a":{"b":1},"a":2}`, `{"1":"x"}`, `{"x":[1,]}`, `{"x":{"a":1,}}`,
+		`{"x":{"a"}}`, `{"x":{a:1}}`, `{"x":tru}`, `{"a":{"b":1,}}`, `{"a":1,"a":null}`, `[1,null,-7,128]`, `[[],[null],{}]`, `{"a":[1,2,3,4,5,6,7,8,9]}`, `{"x":{"a":1 "b":2}}`, `{"r": [1, 2] }`, `{"r":null}`, `{"n":12.50}`, `{"n":"7"}`, `{"n":"x"}`, `{"n":null}`,
 		`{"y":"aGk="}`, `{"y":"!"}`, `{"y":[104,105]}`, `{"y":null}`, `{"z":[1,2,3]}`, `{"z":[1]}`, `{"t":"2001-02-03T04:05:06.789Z"}`, `{"t":"2001-02-03T04:05:06+02:00"}`, `{"t":"2001-02-03"}`,
 		`{"t":null}`, `{"t":5}`, `{"tp":"2001-02-03T04:05:06Z"}`, `{"tp":null}`, `{"tp":"x"}`, `{"h":"a"}`, `{"h":"ab"}`, `{"h":97}`, `{"i":"10.0.0.1"}`, `{"i":"::1%eth0"}`, `{"i":"nine"}`,
 		`{"k":"v"}`, `{"v":[{"v":[{"v":[]}]},{}]}`, `{"w":{"A":1,"b":2}}`, `{"ll":[[1,2.5,null],[],null]}`, `{"i":"12"}`, `{"i":"x"}`, `{"x":"2001-02-03T04:05:06Z"}`, `{"x":{"Time":"2001-02-03T04:05:06Z"}}`,

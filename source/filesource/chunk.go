@@ -1,6 +1,10 @@
 package filesource
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/runnel-go/runnel"
+)
 
 // input is what a parser is given: bytes of a file that begin with a record.
 type input struct {
@@ -11,14 +15,37 @@ type input struct {
 
 // chunk is what a parser makes of an input.
 type chunk[T any] struct {
-	max     int
-	values  []T
+	max     int // records
+	buffers *runnel.Buffers[T]
+	assign  *runnel.Assignment
+	draft   runnel.Draft[T]
+
+	good    int     // values that are records
+	values  []T     // see begin
 	offsets []int64 // of the values, in the file
 	bad     []bad
 }
 
-// room returns how many more records the chunk takes.
-func (c *chunk[T]) room() int { return c.max - len(c.values) - len(c.bad) }
+// begin makes room for n values, which are zero. A chunk is begun once.
+func (c *chunk[T]) begin(n int) {
+	c.draft = c.buffers.Take(n)
+	c.values, c.offsets = c.draft.Values, c.draft.Offsets(c.assign)
+}
+
+// fail makes the value that is under way a bad record.
+func (c *chunk[T]) fail(b bad) {
+	var zero T
+	c.values[c.good] = zero
+	c.bad = append(c.bad, b)
+}
+
+// batch returns the records.
+func (c *chunk[T]) batch() runnel.Batch[T] {
+	if c.good == 0 {
+		return runnel.Batch[T]{}
+	}
+	return c.draft.Batch(c.good)
+}
 
 // bad is a record that cannot be read.
 type bad struct {

@@ -56,7 +56,7 @@ func CSVRows(pattern string, opts ...CSVOption) *Source[[]string] {
 }
 
 func newCSVSource[T any](pattern string, opts []CSVOption) *Source[T] {
-	s := &Source[T]{pattern: pattern, config: defaultConfig()}
+	s := &Source[T]{kind: "csv", pattern: pattern, config: defaultConfig()}
 	for _, o := range opts {
 		if o == nil {
 			s.errs = append(s.errs, errNilOption)

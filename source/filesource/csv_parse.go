@@ -1,6 +1,7 @@
 package filesource
 
 import (
+	"bytes"
 	"fmt"
 )
 
@@ -89,34 +90,30 @@ func (p *csvParser[T]) begin(header []byte) error {
 	if err := p.plan.bind(r.strings()); err != nil {
 		return err
 	}
-	p.bound = append([]byte{}, header...)
+	p.bound = bytes.Clone(header)
 	return nil
 }
 
 func (p *csvParser[T]) parse(in input, base int64, out *chunk[T]) int {
-	used := p.split(in, out.room())
+	used := p.split(in, out.max)
 	out.bad = append(out.bad, p.bad...)
 	if len(p.records) == 0 {
 		return used
 	}
 	first := p.records[0].start
 	text := string(in.data[first:p.records[len(p.records)-1].end])
-	out.values, out.offsets = make([]T, len(p.records)), make([]int64, len(p.records))
+	out.begin(len(p.records))
 	p.plan.grow(len(p.records), len(p.fields))
-	n := 0
 	for _, r := range p.records {
 		row := csvText{text: text, base: first, fields: p.fields[r.firstField:r.endField]}
-		if err := p.decode(row, &out.values[n]); err != nil {
-			var zero T
-			out.values[n] = zero
-			raw := append([]byte(nil), in.data[r.start:r.end]...)
-			out.bad = append(out.bad, bad{r.start, len(raw), raw, err})
+		if err := p.decode(row, &out.values[out.good]); err != nil {
+			raw := bytes.Clone(in.data[r.start:r.end])
+			out.fail(bad{r.start, len(raw), raw, err})
 			continue
 		}
-		out.offsets[n] = base + int64(r.start)
-		n++
+		out.offsets[out.good] = base + int64(r.start)
+		out.good++
 	}
-	out.values, out.offsets = out.values[:n], out.offsets[:n]
 	return used
 }
 

@@ -70,17 +70,19 @@ func blank(line []byte) bool {
 type textParser struct{ lineSplitter }
 
 func (p *textParser) parse(in input, base int64, out *chunk[string]) int {
-	used := p.split(in, out.room())
+	used := p.split(in, out.max)
 	out.bad = append(out.bad, p.bad...)
 	if len(p.spans) == 0 {
 		return used
 	}
 	first := p.spans[0].start
 	text := string(in.data[first:p.spans[len(p.spans)-1].end])
-	out.values, out.offsets = make([]string, len(p.spans)), make([]int64, len(p.spans))
+	out.begin(len(p.spans))
+	out.good = len(p.spans)
+	values, offsets := out.values, out.offsets
 	for i, s := range p.spans {
-		out.values[i] = text[s.start-first : s.end-first]
-		out.offsets[i] = base + int64(s.start)
+		values[i] = text[s.start-first : s.end-first]
+		offsets[i] = base + int64(s.start)
 	}
 	return used
 }
@@ -92,25 +94,21 @@ type decodeParser[T any] struct {
 }
 
 func (p *decodeParser[T]) parse(in input, base int64, out *chunk[T]) int {
-	used := p.split(in, out.room())
+	used := p.split(in, out.max)
 	out.bad = append(out.bad, p.bad...)
 	if len(p.spans) == 0 {
 		return used
 	}
-	out.values, out.offsets = make([]T, len(p.spans)), make([]int64, len(p.spans))
-	n := 0
+	out.begin(len(p.spans))
 	for _, s := range p.spans {
 		line := in.data[s.start:s.end:s.end]
-		if err := p.call(line, &out.values[n]); err != nil {
-			var zero T
-			out.values[n] = zero
-			out.bad = append(out.bad, bad{s.start, s.end - s.start, bytes.Clone(line), err})
+		if err := p.call(line, &out.values[out.good]); err != nil {
+			out.fail(bad{s.start, len(line), bytes.Clone(line), err})
 			continue
 		}
-		out.offsets[n] = base + int64(s.start)
-		n++
+		out.offsets[out.good] = base + int64(s.start)
+		out.good++
 	}
-	out.values, out.offsets = out.values[:n], out.offsets[:n]
 	return used
 }
 

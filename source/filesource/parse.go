@@ -8,15 +8,13 @@ import (
 
 // ParseJSON returns a function that reads one JSON text, for a stage behind [Lines] that decodes with several workers:
 //
-//	flow.TryMap(lines, filesource.ParseJSON[Flight](), runnel.Parallel(2))
+//	flow.Decode(lines, filesource.ParseJSON[Flight](), runnel.Parallel(2))
 //
 // The results are those of encoding/json. [NDJSON] does the same in the goroutine that reads.
-func ParseJSON[T any]() func(line string) (T, error) {
+func ParseJSON[T any]() func(line string, to *T) error {
 	decode := codec.Decoder[T]()
-	return func(line string) (T, error) {
-		var value T
+	return func(line string, to *T) error {
 		// The decoder only reads the bytes, and the result shares no memory with them.
-		err := decode(unsafe.Slice(unsafe.StringData(line), len(line)), &value)
-		return value, err
+		return decode(unsafe.Slice(unsafe.StringData(line), len(line)), to)
 	}
 }

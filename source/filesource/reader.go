@@ -10,8 +10,9 @@ import (
 
 // reader reads the files of a source.
 type reader[T any] struct {
-	feed   *feed
-	parser parser[T]
+	feed    *feed
+	parser  parser[T]
+	buffers runnel.Buffers[T]
 
 	mu   sync.Mutex // held by Read, so that Close waits for it
 	err  error      // guarded by mu: what Read failed with
@@ -66,7 +67,7 @@ func (r *reader[T]) take(ctx context.Context, c *cursor) (fetch runnel.Fetch[T],
 		return r.skipLine(ctx, c)
 	}
 	for {
-		out := chunk[T]{max: r.feed.env.MaxBatch}
+		out := chunk[T]{max: r.feed.env.MaxBatch, buffers: &r.buffers, assign: c.f.track.assign}
 		in, base := c.input(), c.f.offset
 		used := r.parser.parse(in, base, &out)
 		if used == 0 {
@@ -84,8 +85,8 @@ func (r *reader[T]) take(ctx context.Context, c *cursor) (fetch runnel.Fetch[T],
 			}, b.raw))
 		}
 		c.take(used)
-		if len(out.values)+len(out.bad) > 0 {
-			fetch.Batch = runnel.NewBatch(out.values, nil).WithOffsets(c.f.track.assign, out.offsets)
+		if out.good+len(out.bad) > 0 {
+			fetch.Batch = out.batch()
 			return r.finish(c, fetch), true, nil
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 // Source reads files. It is made by one of the constructors of this package.
 type Source[T any] struct {
+	kind    string
 	pattern string
 	config  config
 	errs    []error // mistakes in how it was made
@@ -31,7 +32,7 @@ var (
 // Lines reads the lines of files as strings, without what ends them. The lines of one fetch share their memory: who
 // keeps a few of many copies them with strings.Clone.
 func Lines(pattern string, opts ...LineOption) *Source[string] {
-	return newLineSource(pattern, opts, func(c *config) parser[string] {
+	return newLineSource("lines", pattern, opts, func(c *config) parser[string] {
 		return &textParser{newLineSplitter(c)}
 	})
 }
@@ -39,7 +40,7 @@ func Lines(pattern string, opts ...LineOption) *Source[string] {
 // NDJSON reads the lines of files as JSON texts. Blank lines are passed over. The results are those of encoding/json.
 func NDJSON[T any](pattern string, opts ...LineOption) *Source[T] {
 	opts = append([]LineOption{lineOption(func(c *config) { c.skipBlank = true })}, opts...)
-	return newLineSource(pattern, opts, func(c *config) parser[T] {
+	return newLineSource("ndjson", pattern, opts, func(c *config) parser[T] {
 		return &decodeParser[T]{newLineSplitter(c), codec.Decoder[T]()}
 	})
 }
@@ -47,7 +48,7 @@ func NDJSON[T any](pattern string, opts ...LineOption) *Source[T] {
 // Decode reads the lines of files by a function, which is given them without what ends them. A line is valid during the
 // call only. An error makes it a failed record.
 func Decode[T any](pattern string, decode func(line []byte) (T, error), opts ...LineOption) *Source[T] {
-	s := newLineSource(pattern, opts, func(c *config) parser[T] {
+	s := newLineSource("decode", pattern, opts, func(c *config) parser[T] {
 		return &decodeParser[T]{newLineSplitter(c), func(line []byte, to *T) (err error) {
 			*to, err = decode(line)
 			return err
@@ -59,8 +60,8 @@ func Decode[T any](pattern string, decode func(line []byte) (T, error), opts ...
 	return s
 }
 
-func newLineSource[T any](pattern string, opts []LineOption, parser func(*config) parser[T]) *Source[T] {
-	s := &Source[T]{pattern: pattern, config: defaultConfig(), parser: parser}
+func newLineSource[T any](kind, pattern string, opts []LineOption, parser func(*config) parser[T]) *Source[T] {
+	s := &Source[T]{kind: kind, pattern: pattern, config: defaultConfig(), parser: parser}
 	for _, o := range opts {
 		if o == nil {
 			s.errs = append(s.errs, errNilOption)
@@ -74,7 +75,7 @@ func newLineSource[T any](pattern string, opts []LineOption, parser func(*config
 var errNilOption = errors.New("filesource: an option is nil")
 
 // Describe says that files can be read again from a position.
-func (s *Source[T]) Describe() runnel.Traits { return runnel.Traits{Replay: true} }
+func (s *Source[T]) Describe() runnel.Traits { return runnel.Traits{Kind: s.kind, Replay: true} }
 
 // Validate returns every mistake in the pattern and the options.
 func (s *Source[T]) Validate() error {

@@ -8,7 +8,9 @@
 // The file is written in place and open over many checkpoints; what is in it can be read at once. A checkpoint holds the
 // length that the file has then. The next start cuts what lies beyond and goes on there, so that with a durable
 // checkpoint store nothing is lost and nothing repeated. A start without a checkpoint refuses a file that is there and
-// holds something ([ErrExists]), unless [Replace] or [Append] says what to do with it.
+// holds something ([ErrExists]), unless [Replace] or [Append] says what to do with it. Nobody else may write to the file,
+// cut it or move it away meanwhile; a checkpoint that finds so fails ([ErrChanged]). What somebody added to it while no
+// pipeline ran lies beyond the checkpoint, and is cut.
 //
 // # Many files
 //

@@ -14,6 +14,9 @@ var (
 	ErrLoss = errors.New("the file is not what the checkpoint says")
 	// ErrInUse is returned by Open while another sink, of this process or another, writes the file.
 	ErrInUse = errors.New("the file is being written by another sink or process")
+	// ErrChanged is returned at a checkpoint when somebody else has moved, removed, replaced, cut or written to the file.
+	// Files that are to be rotated are numbered ones, which only appear when they are finished.
+	ErrChanged = errors.New("the file was changed by somebody else")
 	// ErrMismatch is returned by Open when the checkpoint was taken with settings that the file cannot be continued with:
 	// another compression, another header, one file in place of many.
 	ErrMismatch = errors.New("the settings are not those of the checkpoint")

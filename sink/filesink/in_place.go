@@ -85,7 +85,7 @@ func (p *inPlace) begin(f fileconn.File, size int64, t *token) error {
 	if t == nil {
 		*p.origin = origin{known: true, file: id, found: m.Size}
 	}
-	p.opened.File = id
+	p.opened.File = p.opened.id
 	p.kept = m
 	return nil
 }

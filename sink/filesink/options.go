@@ -133,7 +133,7 @@ func RollEvery(d time.Duration) Option {
 
 // BlockBytes sets how many bytes of encoded records are collected before they are written; a checkpoint writes what
 // there is. The default is 262,144. Small blocks show records sooner and cost a system call each; 1 writes every record
-// at once. A writer holds one block, or three if it compresses, and one record.
+// at once. A writer holds one block and a record, or if it compresses three and what the compressor needs.
 func BlockBytes(n int) Option { return option(func(c *config) { c.blockBytes = n }) }
 
 // Mode sets the permissions of new files, before the umask. The default is 0644.

@@ -95,15 +95,20 @@ func (c *common) count() {
 type part struct {
 	mark
 	body *fileconn.Body
+	id   fileconn.FileID
 }
 
 // newPart writes f from m on. A file that is to hold nothing else yet begins with the header.
 func (c *common) newPart(f fileconn.File, m mark) (*part, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
 	out, err := fileconn.NewOutput(f, m.Size)
 	if err != nil {
 		return nil, err
 	}
-	p := &part{mark: m, body: fileconn.NewBody(out, c.packer, c.cfg.blockBytes)}
+	p := &part{mark: m, body: fileconn.NewBody(out, c.packer, c.cfg.blockBytes), id: fileconn.IDOf(info)}
 	if m.Size == 0 && len(c.format.header) > 0 {
 		if _, err := p.body.Write(c.format.header, nil); err != nil {
 			return nil, err
@@ -123,7 +128,28 @@ func (c *common) sealPart() error {
 			return err
 		}
 	}
+	if err := c.verify(p); err != nil {
+		return err
+	}
 	p.Mark = p.body.Output().Mark()
+	return nil
+}
+
+// verify looks whether the file still has its name and the length that was written: who moves, removes or cuts it takes
+// records away.
+func (c *common) verify(p *part) error {
+	out := p.body.Output()
+	info, err := c.cfg.fsys.Stat(out.Name())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: it is gone", ErrChanged)
+	case err != nil:
+		return err
+	case fileconn.IDOf(info) != p.id:
+		return fmt.Errorf("%w: another one has its name", ErrChanged)
+	case info.Size() != out.Size():
+		return fmt.Errorf("%w: it has %d bytes, %d were written", ErrChanged, info.Size(), out.Size())
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/runnel-go/runnel/internal/fileconn"
 )
@@ -96,7 +97,7 @@ func (r *rolled) seal() (*token, error) {
 		return nil, err
 	}
 	t := r.token(true)
-	t.Done = r.done[:len(r.done):len(r.done)]
+	t.Done = slices.Clone(r.done)
 	r.kept, r.sealed = *t, true
 	return t, nil
 }
@@ -106,13 +107,18 @@ func (r *rolled) commit(t *token) error {
 	if len(t.Done) == 0 {
 		return nil
 	}
-	if err := r.nameAll(t.Done); err != nil {
-		return err
+	return r.nameAll(t.Done)
+}
+
+// nameAll gives finished parts their names, durably.
+func (r *rolled) nameAll(parts []mark) error {
+	for _, m := range parts {
+		if err := r.name(m.Number); err != nil {
+			return err
+		}
+		r.done = slices.DeleteFunc(r.done, func(d mark) bool { return d.Number == m.Number })
 	}
-	for len(r.done) > 0 && r.done[0].Number <= t.Done[len(t.Done)-1].Number {
-		r.done = r.done[1:]
-	}
-	return nil
+	return r.syncNames()
 }
 
 // name gives a finished part its name.
@@ -120,7 +126,10 @@ func (r *rolled) name(number int) error {
 	hidden := r.pattern.hidden(number)
 	switch _, err := r.cfg.fsys.Stat(hidden); {
 	case errors.Is(err, fs.ErrNotExist):
-		r.names = true // it may have been renamed and the name not yet be durable
+		if slices.ContainsFunc(r.done, func(d mark) bool { return d.Number == number }) {
+			return fmt.Errorf("%w: %s is gone", ErrChanged, hidden) // only this writer renames it, and has not yet
+		}
+		r.names = true // it was renamed, and that is perhaps not durable
 		return nil
 	case err != nil:
 		return err
@@ -174,22 +183,13 @@ func (r *rolled) close(done bool) error {
 		return part.body.Output().Close()
 	}
 	// The name comes before the lock is given back. Where a file that is open cannot be renamed, it is tried again.
-	named := r.nameAll(append(r.done, part.mark))
+	due := append(slices.Clone(r.done), part.mark)
+	named := r.nameAll(due)
 	if err := part.body.Output().Close(); err != nil {
 		return err
 	}
 	if named != nil {
-		named = r.nameAll(append(r.done, part.mark))
+		named = r.nameAll(due)
 	}
 	return named
-}
-
-// nameAll gives parts their names, durably.
-func (r *rolled) nameAll(parts []mark) error {
-	for _, m := range parts {
-		if err := r.name(m.Number); err != nil {
-			return err
-		}
-	}
-	return r.syncNames()
 }

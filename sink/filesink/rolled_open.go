@@ -258,7 +258,6 @@ func (r *rolled) resumeParts(found folder, t *token) error {
 			return err
 		}
 	}
-	r.done = t.Done
 	return r.commit(t)
 }
 

@@ -88,9 +88,10 @@ func (b Batch[T]) WithOffsets(a *Assignment, offsets []int64) Batch[T] {
 	return b
 }
 
-// ownColumns returns the batch with a set of columns that nobody else has and that starts at row 0.
+// ownColumns returns the batch with a set of columns that nobody else has and that starts at row 0. The memory of each
+// column is still that of the former set, which is kept with it.
 func (b Batch[T]) ownColumns() Batch[T] {
-	own := &columns{rows: len(b.values)}
+	own := &columns{rows: len(b.values), shares: b.cols}
 	if c := b.cols; c != nil {
 		lo, hi := b.at, b.at+len(b.values)
 		own.keys = window(c.keys, lo, hi)

@@ -18,20 +18,29 @@ type columns struct {
 	base    int64         // offset of row 0, unless offsets is set
 	offsets []int64       // by row
 
-	home *sync.Pool // where the memory goes when the last holder is done; nil leaves it to the garbage collector
-	refs atomic.Int32
+	home   *sync.Pool // where the memory goes when the last holder is done; nil leaves it to the garbage collector
+	refs   atomic.Int32
+	shares *columns // whose memory this set uses; nil if it has its own. Who holds this one holds that one
 }
 
 // retain adds a holder.
 func (c *columns) retain() {
-	if c != nil && c.home != nil {
+	switch {
+	case c == nil:
+	case c.shares != nil:
+		c.shares.retain()
+	case c.home != nil:
 		c.refs.Add(1)
 	}
 }
 
 // release takes a holder away.
 func (c *columns) release() {
-	if c != nil && c.home != nil && c.refs.Add(-1) == 0 {
+	switch {
+	case c == nil:
+	case c.shares != nil:
+		c.shares.release()
+	case c.home != nil && c.refs.Add(-1) == 0:
 		c.clear()
 		c.home.Put(c)
 	}

@@ -57,7 +57,7 @@ func (o *Out[T]) EmitRows(in Batch[T], rows []int32) {
 		return
 	}
 	b := o.grab()
-	if len(rows) == in.Len() && len(b.values) == 0 && rows[0] == 0 && int(rows[len(rows)-1]) == len(rows)-1 {
+	if len(b.values) == 0 && len(rows) == in.Len() && isAll(rows) {
 		o.hand(in)
 		return
 	}
@@ -68,6 +68,16 @@ func (o *Out[T]) EmitRows(in Batch[T], rows []int32) {
 	if len(b.values) >= o.max {
 		o.handOn()
 	}
+}
+
+// isAll says whether rows counts up from 0.
+func isAll(rows []int32) bool {
+	for i, r := range rows {
+		if int(r) != i {
+			return false
+		}
+	}
+	return true
 }
 
 // EmitBatch emits all records of a batch without copying them: one that the stage received, a part of it, or one that

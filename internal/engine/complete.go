@@ -12,13 +12,13 @@ import (
 // CompleteMarkers completes markers in order until the last. Invariant 1: nothing of a marker is published or
 // committed before it is decided, and n only after n-1.
 func (c *Coordinator) CompleteMarkers(ctx context.Context) error {
-	defer c.refuseDrains(ctx)
 	for {
 		m, err := c.oldestReady(ctx)
-		if err != nil {
-			return err
+		if err == nil {
+			err = Protect("checkpoints", func() error { return c.completeMarker(ctx, m) })
 		}
-		if err := c.completeMarker(ctx, m); err != nil {
+		if err != nil {
+			c.refuseDrains(err)
 			return err
 		}
 		if m.control.Last {
@@ -116,14 +116,16 @@ func (c *Coordinator) advance(m *marker) {
 	c.broadcast()
 }
 
-// refuseDrains answers the drains of markers that will not complete.
-func (c *Coordinator) refuseDrains(ctx context.Context) {
+// refuseDrains answers the drains of markers that will not complete, those to come included.
+func (c *Coordinator) refuseDrains(cause error) {
 	c.mu.Lock()
-	open := c.open
+	c.failed = cause
+	var drains []func(error)
+	for _, m := range c.open {
+		drains = append(drains, m.drains...)
+	}
 	c.mu.Unlock()
-	for _, m := range open {
-		for _, done := range m.drains {
-			done(context.Cause(ctx))
-		}
+	for _, done := range drains {
+		done(cause)
 	}
 }

@@ -56,6 +56,7 @@ type Coordinator struct {
 	last     bool  // the last marker was opened
 	admitted int64 // records let in, of all sources
 	covered  int64 // records before the newest complete marker
+	failed   error // why no marker completes any more
 }
 
 // NewCoordinator returns a coordinator; sources, stages and sinks are added before it runs.

@@ -63,10 +63,11 @@ func (s *Source) Admit(ctx context.Context, n int) error {
 	}
 }
 
-// admits says whether n records may be handed on, and opens a marker if the in-flight limit is what holds them.
+// admits says whether n records may be handed on, and opens a marker if the in-flight limit is what holds them. What
+// has no record does not wait for an overdue marker: it may ask for a drain, which may open one more than others may.
 func (s *Source) admits(n int) bool {
 	c := s.c
-	if c.overdue || s.emitted < s.must {
+	if s.emitted < s.must || (c.overdue && n > 0) {
 		return false
 	}
 	inFlight := c.admitted - c.covered
@@ -77,6 +78,15 @@ func (s *Source) admits(n int) bool {
 		c.openMarker(false)
 	}
 	return false
+}
+
+// Withdraw gives back what was admitted and is not handed on after all.
+func (s *Source) Withdraw(n int) {
+	c := s.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.admitted -= int64(n)
+	c.broadcast()
 }
 
 // Handed notes that of the records admitted so many were handed on and so many dropped, or that the position moved
@@ -100,15 +110,26 @@ func (s *Source) Handed(n, dropped int) {
 // Drain opens a marker that comes before the next record of this source, and has done called when it is committed or
 // cannot be. The last marker serves as well, as the source has not emitted it yet.
 func (s *Source) Drain(done func(error)) {
+	if failed := s.drain(done); failed != nil {
+		done(failed)
+	}
+}
+
+// drain does so, and returns why no marker completes any more if that is so.
+func (s *Source) drain(done func(error)) error {
 	c := s.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.failed != nil {
+		return c.failed
+	}
 	if !c.last {
 		c.openMarker(false)
 	}
 	m := c.find(c.newest)
 	m.drains = append(m.drains, done)
 	s.must = c.newest
+	return nil
 }
 
 // Next waits for a marker that the source is to emit.

@@ -39,6 +39,7 @@ type Task struct {
 	align *Alignment
 	links []*Link
 	head  Head
+	first []func(ctx context.Context) error
 	timed []Timed
 	waker Waker
 	tally *Tally
@@ -54,6 +55,9 @@ func (t *Task) SetHead(h Head) { t.head = h }
 
 // Add makes a step that runs in the task known if it acts on time.
 func (t *Task) Add(s Timed) { t.timed = append(t.timed, s) }
+
+// Before adds what the task does before it takes anything in.
+func (t *Task) Before(f func(ctx context.Context) error) { t.first = append(t.first, f) }
 
 // SetWaker sets the step that is woken.
 func (t *Task) SetWaker(w Waker) { t.waker = w }
@@ -78,6 +82,11 @@ func (t *Task) Seal() {
 
 // Run handles what comes in until the last marker has passed or ctx ends.
 func (t *Task) Run(ctx context.Context) error {
+	for _, f := range t.first {
+		if err := f(ctx); err != nil {
+			return err
+		}
+	}
 	for {
 		it, err := t.next(ctx, t.inbox.items)
 		if err != nil {
@@ -152,7 +161,7 @@ func (t *Task) next(ctx context.Context, items <-chan item) (item, error) {
 	for {
 		select {
 		case it := <-items:
-			return it, t.expire(ctx)
+			return it, t.meanwhile(ctx)
 		default:
 		}
 		due, stop := t.timer()
@@ -174,6 +183,18 @@ func (t *Task) next(ctx context.Context, items <-chan item) (item, error) {
 			return item{}, context.Cause(ctx)
 		}
 	}
+}
+
+// meanwhile does what the steps have to do besides handling items, so that a busy input does not hold it up.
+func (t *Task) meanwhile(ctx context.Context) error {
+	select {
+	case <-t.wake():
+		if err := t.waker.Woken(ctx); err != nil {
+			return err
+		}
+	default:
+	}
+	return t.expire(ctx)
 }
 
 func (t *Task) wake() <-chan struct{} {
@@ -201,7 +222,7 @@ func (t *Task) earliest() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// expire calls the steps whose deadline has passed, so that a busy input does not hold them up.
+// expire calls the steps whose deadline has passed.
 func (t *Task) expire(ctx context.Context) error {
 	if len(t.timed) == 0 {
 		return nil

@@ -158,11 +158,11 @@ func (c *counter) skip(n int64) error {
 func HasPrefix(f io.ReaderAt, size int64, p Packing, prefix []byte) (bool, error) {
 	found := make([]byte, len(prefix))
 	n, err := readStart(io.NewSectionReader(f, 0, size), p, found)
-	if err != nil && unexpected(err) != io.ErrUnexpectedEOF { //nolint:errorlint // it is what unexpected returns
+	if err != nil && !errors.Is(unexpected(err), io.ErrUnexpectedEOF) {
 		if p == PackNone {
 			return false, err
 		}
-		return false, nil // not an archive
+		return false, nil //nolint:nilerr // it is not an archive
 	}
 	return slices.Equal(found[:n], prefix[:n]), nil
 }
@@ -175,11 +175,11 @@ func IsPrefix(f io.ReaderAt, size int64, p Packing, start []byte) (bool, error) 
 	switch {
 	case err == nil: // it holds more
 		return false, nil
-	case unexpected(err) != io.ErrUnexpectedEOF: //nolint:errorlint // it is what unexpected returns
+	case !errors.Is(unexpected(err), io.ErrUnexpectedEOF):
 		if p == PackNone {
 			return false, err
 		}
-		return false, nil // not an archive
+		return false, nil //nolint:nilerr // it is not an archive
 	case p != PackNone:
 		if whole, err := WholeMembers(f, size, p); err != nil || whole < size {
 			return false, err

@@ -110,6 +110,22 @@ func ExampleLines() {
 	// two
 }
 
+func ExampleBytes() {
+	dir, remove := folder()
+	defer remove()
+
+	p := runnel.New("words")
+	words := source.Slice([][]byte{[]byte("one"), []byte("two")})
+	runnel.From(p, words).To(filesink.Bytes(filepath.Join(dir, "words.txt"), filesink.NoEmptyFile()))
+	fmt.Println(p.Run(context.Background()))
+	show(dir)
+	// Output:
+	// <nil>
+	// words.txt:
+	// one
+	// two
+}
+
 func ExampleEncodeRecord() {
 	dir, remove := folder()
 	defer remove()

@@ -2,6 +2,7 @@ package filesink
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -60,14 +61,14 @@ func decodeToken(b []byte) (*token, error) {
 		return nil, nil
 	}
 	if len(b) == 0 || b[0] != tokenVersion {
-		return nil, fmt.Errorf("token of an unknown version")
+		return nil, errors.New("token of an unknown version")
 	}
 	t := &token{}
 	if err := json.Unmarshal(b[1:], t); err != nil {
 		return nil, fmt.Errorf("token: %w", err)
 	}
 	if t.Open.Size < 0 || t.Open.Number < 0 {
-		return nil, fmt.Errorf("token: negative length")
+		return nil, errors.New("token: negative length")
 	}
 	return t, nil
 }

@@ -17,28 +17,63 @@ func decodeGroup(s settings) (group, error) {
 	if err != nil {
 		return group{}, err
 	}
-	lines := splitLines(text)
-	reader := func(label string, decode func([]byte, *flight) error) contender {
-		return entry{label: label, work: func(_ context.Context, n int) (int64, error) { return decodeAll(lines, n, decode) }}
-	}
 	return group{
-		title: "decode: a line of NDJSON to a struct, one goroutine",
-		n:     1_000_000,
-		unit:  "records/s",
-		want:  func(n int) int64 { return int64(n) },
-		contenders: []contender{
-			reader("internal/codec", codec.Decoder[flight]()),
-			reader("encoding/json", func(b []byte, f *flight) error { return stdjson.Unmarshal(b, f) }),
-			reader("goccy/go-json v0.12.0", func(b []byte, f *flight) error { return goccy.Unmarshal(b, f) }),
-			reader("bytedance/sonic v1.15.5", func(b []byte, f *flight) error { return sonic.ConfigDefault.Unmarshal(b, f) }),
-			reader("bytedance/sonic v1.15.5, as encoding/json", func(b []byte, f *flight) error { return sonic.ConfigStd.Unmarshal(b, f) }),
-			reader("segmentio/encoding v0.5.4", func(b []byte, f *flight) error { return segment.Unmarshal(b, f) }),
-		},
+		title:      "decode: a line of NDJSON to a struct, one goroutine",
+		n:          1_000_000,
+		unit:       "records/s",
+		want:       func(n int) int64 { return int64(n) },
+		contenders: decoders[flight](splitLines(text)),
 	}, nil
 }
 
-func decodeAll(lines [][]byte, n int, decode func([]byte, *flight) error) (count int64, err error) {
-	batch := make([]flight, batchSize)
+// wideText is a feature of a GeoJSON file of earthquakes (USGS, public domain).
+const wideText = `{"type":"Feature","properties":{"mag":1.62,"place":"8km NW of The Geysers, CA","time":1507425650893,"updated":1507425747007,` +
+	`"tz":-480,"url":"https://earthquake.usgs.gov/earthquakes/eventpage/nc72904896","detail":"https://earthquake.usgs.gov/earthquakes/feed/v1.0/` +
+	`detail/nc72904896.geojson","felt":null,"cdi":null,"mmi":null,"alert":null,"status":"automatic","tsunami":0,"sig":40,"net":"nc","code":` +
+	`"72904896","ids":",nc72904896,","sources":",nc,","types":",geoserve,nearby-cities,origin,phase-data,","nst":13,"dmin":0.0038,"rms":0.05,` +
+	`"gap":93,"magType":"md","type":"earthquake","title":"M 1.6 - 8km NW of The Geysers, CA"},"geometry":{"type":"Point","coordinates":` +
+	`[-122.81,38.84,2.11]},"id":"nc72904896"}`
+
+// quake has seven of the thirty-odd members of wideText.
+type quake struct {
+	ID         string `json:"id"`
+	Properties struct {
+		Magnitude float64 `json:"mag"`
+		Place     string  `json:"place"`
+		Time      int64   `json:"time"`
+	} `json:"properties"`
+	Geometry struct {
+		Coordinates []float64 `json:"coordinates"`
+	} `json:"geometry"`
+}
+
+// wideGroup reads texts most of which the struct has no place for.
+func wideGroup(settings) (group, error) {
+	return group{
+		title:      "wide: nested JSON of 32 members, 7 of them wanted, one goroutine",
+		n:          300_000,
+		unit:       "records/s",
+		want:       func(n int) int64 { return int64(n) },
+		contenders: decoders[quake]([][]byte{[]byte(wideText)}),
+	}, nil
+}
+
+func decoders[T any](lines [][]byte) []contender {
+	reader := func(label string, decode func([]byte, *T) error) contender {
+		return entry{label: label, work: func(_ context.Context, n int) (int64, error) { return decodeAll(lines, n, decode) }}
+	}
+	return []contender{
+		reader("internal/codec", codec.Decoder[T]()),
+		reader("encoding/json", func(b []byte, v *T) error { return stdjson.Unmarshal(b, v) }),
+		reader("goccy/go-json v0.12.0", func(b []byte, v *T) error { return goccy.Unmarshal(b, v) }),
+		reader("bytedance/sonic v1.15.5", func(b []byte, v *T) error { return sonic.ConfigDefault.Unmarshal(b, v) }),
+		reader("bytedance/sonic v1.15.5, as encoding/json", func(b []byte, v *T) error { return sonic.ConfigStd.Unmarshal(b, v) }),
+		reader("segmentio/encoding v0.5.4", func(b []byte, v *T) error { return segment.Unmarshal(b, v) }),
+	}
+}
+
+func decodeAll[T any](lines [][]byte, n int, decode func([]byte, *T) error) (count int64, err error) {
+	batch := make([]T, batchSize)
 	for i := range n {
 		if err := decode(lines[i%len(lines)], &batch[i%batchSize]); err != nil {
 			return count, err

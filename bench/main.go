@@ -1,6 +1,6 @@
 // Command bench compares Runnel with its peers: the same work, in one process, turn by turn.
 //
-//	go run . -run core,meta,async,decode,encode,file
+//	go run . -run core,meta,async,decode,wide,encode,file
 //
 // What each group does, and figures, are in README.md.
 package main
@@ -46,7 +46,7 @@ func exit(err error) {
 
 func parseFlags() settings {
 	var s settings
-	groups := flag.String("run", "core", "groups to run, separated by commas: core, meta, async, decode, encode, file")
+	groups := flag.String("run", "core", "groups to run, separated by commas: core, meta, async, decode, wide, encode, file")
 	flag.StringVar(&s.only, "only", "", "run only contenders whose name contains one of these words, separated by commas; the first of a group always runs")
 	flag.IntVar(&s.n, "n", 0, "records a round; 0 means the group's own number")
 	flag.IntVar(&s.rounds, "rounds", 5, "rounds after one to warm up; the table shows medians")
@@ -70,7 +70,7 @@ type group struct {
 
 func run(ctx context.Context, s settings) error {
 	known := map[string]func(settings) (group, error){
-		"core": coreGroup, "meta": metaGroup, "async": asyncGroup, "decode": decodeGroup, "encode": encodeGroup, "file": fileGroup,
+		"core": coreGroup, "meta": metaGroup, "async": asyncGroup, "decode": decodeGroup, "wide": wideGroup, "encode": encodeGroup, "file": fileGroup,
 	}
 	for _, name := range s.groups {
 		build, ok := known[name]

@@ -178,19 +178,23 @@ func (a *attempt) open(ctx context.Context, log checkpoint.Log) error {
 
 // openSinks opens the sink that decides, if there is one, goes to the checkpoint that it decided, and opens the others.
 func (a *attempt) openSinks(ctx context.Context, log checkpoint.Log) error {
-	for _, decider := range []bool{true, false} {
-		for _, n := range a.p.nodes {
-			if n.role != engine.RoleSink || n.traits.Decides != decider {
-				continue
-			}
-			if err := n.typed.(opener).open(ctx, a); err != nil {
-				return err
-			}
-			if decider {
-				if err := a.goToDecided(ctx, log, n); err != nil {
-					return stageError(n.name, Origin{}, err)
-				}
-			}
+	for _, n := range a.p.nodes {
+		if n.role != engine.RoleSink || !n.traits.Decides {
+			continue
+		}
+		if err := n.typed.(opener).open(ctx, a); err != nil {
+			return err
+		}
+		if err := a.goToDecided(ctx, log, n); err != nil {
+			return stageError(n.name, Origin{}, err)
+		}
+	}
+	for _, n := range a.p.nodes {
+		if n.role != engine.RoleSink || n.traits.Decides {
+			continue
+		}
+		if err := n.typed.(opener).open(ctx, a); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -148,7 +148,7 @@ func (c *columns) last() *Assignment {
 func (c *columns) addRows(from *columns, at int, rows []int32) {
 	n := c.rows
 	if from == nil {
-		from = &noColumns
+		from = &columns{}
 	}
 	if len(from.keys) > 0 || len(c.keys) > 0 {
 		c.keys = gather(pad(c.keys, n), from.keys, at, rows)
@@ -190,9 +190,6 @@ func (c *columns) addOrigins(from *columns, at int, rows []int32) {
 		c.offsets = append(c.offsets, from.base+int64(at)+int64(r))
 	}
 }
-
-// noColumns stands for a batch without metadata; nobody writes to it.
-var noColumns columns
 
 // pad brings a column that was left out so far to n rows.
 func pad[E any](column []E, n int) []E {

@@ -1,3 +1,11 @@
+// Package runnel moves records from sources, through typed stages, into sinks, and loses none of them.
+//
+// A [Pipeline] is a graph of streams. A marker travels with the records; a source's position is committed only after
+// every sink has acknowledged everything before it. So a crash at any moment loses nothing, a clean stop repeats
+// nothing, and there is no commit code.
+//
+// Operators are in package flow, connectors below source and sink, stores for checkpoints in package checkpoint, and
+// what helps to test a pipeline in package runneltest. [Source], [Sink] and [Apply] are for who adds to them.
 package runnel
 
 import (

@@ -14,10 +14,12 @@ type Status struct {
 	From checkpoint.Number
 	// Checkpoint is the newest complete checkpoint.
 	Checkpoint checkpoint.Number
-	// Sources, Stages and Sinks are in the order they were added. Merges are stages.
+	// Sources are in the order they were added.
 	Sources []SourceStatus
-	Stages  []StageStatus
-	Sinks   []StageStatus
+	// Stages are in the order they were added. Merges are among them.
+	Stages []StageStatus
+	// Sinks are in the order they were added.
+	Sinks []StageStatus
 	// Open are the markers that are not complete, oldest first.
 	Open []MarkerStatus
 	// Stalled is what has been held for longer than [StallAfter].

@@ -14,6 +14,7 @@ const (
 
 // Control is an item that travels with the records and carries no data.
 type Control struct {
+	// Kind says what it is.
 	Kind Kind
 	// Number is the marker's.
 	Number checkpoint.Number

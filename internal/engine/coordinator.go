@@ -1,3 +1,5 @@
+// Package engine has what a running pipeline needs and what knows no type of record: the coordinator that opens and
+// completes markers, the alignment of inputs, the loop of a task, the planner, and the counts of the ledger.
 package engine
 
 import (
@@ -18,16 +20,20 @@ const fullEvery = 16
 
 // Config is what a coordinator goes by.
 type Config struct {
-	// Pipeline is the name of the pipeline; Shape is what its checkpoints are bound to.
+	// Pipeline is the name of the pipeline.
 	Pipeline string
-	Shape    []string
+	// Shape is what its checkpoints are bound to.
+	Shape []string
 	// From is the checkpoint the attempt starts from.
 	From checkpoint.Number
 	// First asks for a marker in front of the first record.
-	First       bool
-	Cadence     checkpoint.Cadence
+	First bool
+	// Cadence says when a marker is due, and how many may be open.
+	Cadence checkpoint.Cadence
+	// MaxInFlight bounds the records not covered by a complete marker; 0 means no limit.
 	MaxInFlight int
-	Clock       Clock
+	// Clock is the pipeline's clock.
+	Clock Clock
 	// Save stores a checkpoint durably; nil if there is no store.
 	Save func(ctx context.Context, c *checkpoint.Checkpoint) error
 	// Completed is called for each checkpoint that is complete, in order.
@@ -231,8 +237,11 @@ func (c *Coordinator) wait(ctx context.Context) error {
 
 // OpenMarker is what is known of a marker that is not complete.
 type OpenMarker struct {
-	Number  checkpoint.Number
-	Opened  time.Time
+	// Number is its number.
+	Number checkpoint.Number
+	// Opened is when it was opened.
+	Opened time.Time
+	// Waiting are those who have not reported on it.
 	Waiting []Party
 	// Holds has the position of each source that has passed the marker.
 	Holds map[string]checkpoint.Position

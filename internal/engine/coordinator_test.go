@@ -89,6 +89,7 @@ func TestMarkerCompletesInOrderOnceEverybodyHasReported(t *testing.T) {
 		for i, pos := range []string{"10", "20"} {
 			r.source.Handed(10, 0)
 			time.Sleep(time.Second)
+			synctest.Wait() // the timer goes off at the same moment
 			require.EqualValues(t, i+1, r.emit(t, pos).Number)
 		}
 		for n := checkpoint.Number(2); n > 0; n-- { // 2 is ready before 1
@@ -123,11 +124,13 @@ func TestSourcesPauseWhenAsManyMarkersAsMayBeAreOpen(t *testing.T) {
 			require.NoError(t, r.source.Admit(t.Context(), 1))
 			r.source.Handed(1, 0)
 			time.Sleep(time.Second)
+			synctest.Wait() // the timer goes off at the same moment
 			r.emit(t, "1")
 		}
 		require.NoError(t, r.source.Admit(t.Context(), 1), "two are open, and none is due")
 		r.source.Handed(1, 0)
 		time.Sleep(time.Second)
+		synctest.Wait() // the timer goes off at the same moment
 		admitted := make(chan error, 1)
 		go func() { admitted <- r.source.Admit(t.Context(), 1) }()
 		synctest.Wait()
@@ -181,6 +184,7 @@ func TestFailedCommitIsTriedAgainWithTheNextMarkerAndFailsTheLast(t *testing.T) 
 				r.run(t)
 				r.source.Handed(1, 0)
 				time.Sleep(time.Second)
+				synctest.Wait() // the timer goes off at the same moment
 				r.emit(t, "1")
 				synctest.Wait()
 				require.Equal(t, []string{"save 1", "complete 1"}, r.log)

@@ -4,7 +4,7 @@ package engine
 type Role uint8
 
 const (
-	// Source reads records.
+	// RoleSource reads records.
 	RoleSource Role = iota + 1
 	// RoleStage has one input.
 	RoleStage
@@ -16,6 +16,7 @@ const (
 
 // Node is a node of the graph as the planner sees it.
 type Node struct {
+	// Role is what it does.
 	Role Role
 	// Inputs are the nodes it reads from, one entry for each input, dead letters included.
 	Inputs []int

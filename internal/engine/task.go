@@ -7,12 +7,15 @@ import (
 
 // Head is the first step of a task, which control items go to once they have come on every input.
 type Head interface {
+	// Control does the step's part of a control item and passes it on.
 	Control(ctx context.Context, c Control) error
 }
 
 // Timed is a step of a task that acts when time has passed.
 type Timed interface {
+	// Deadline returns when Expire is to be called; false means never.
 	Deadline() (time.Time, bool)
+	// Expire acts.
 	Expire(ctx context.Context, now time.Time) error
 }
 
@@ -20,12 +23,15 @@ type Timed interface {
 type Waker interface {
 	// Wake receives whenever Woken is to be called.
 	Wake() <-chan struct{}
+	// Woken acts.
 	Woken(ctx context.Context) error
 }
 
 // Clock is what a task needs of a clock.
 type Clock interface {
+	// Now returns the current time.
 	Now() time.Time
+	// After returns a channel that receives the time once d has passed, and a function that gives the wait up.
 	After(d time.Duration) (<-chan time.Time, func())
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 var (
@@ -41,6 +42,11 @@ func (s *settings) complete() error {
 		}
 	}
 	return os.WriteFile(s.in, sample, 0o644)
+}
+
+// rejects returns where bad lines go.
+func (s settings) rejects() string {
+	return strings.TrimSuffix(s.out, filepath.Ext(s.out)) + ".rejects.ndjson"
 }
 
 // airportNames returns the names of airports by IATA code.

@@ -20,9 +20,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -86,25 +86,25 @@ func run(ctx context.Context, s settings) error {
 	if err := s.complete(); err != nil {
 		return err
 	}
-	p := build(s)
+	var checkpoints atomic.Int64
+	p := build(s, runnel.OnCheckpoint(func(checkpoint.Checkpoint) { checkpoints.Add(1) }))
 	done := watch(p, s.in)
 	err := p.Run(ctx)
 	done()
 	if err != nil {
 		return err
 	}
-	summary(os.Stdout, p, s)
+	summary(os.Stdout, p, s, checkpoints.Load())
 	return nil
 }
 
 // build makes the pipeline.
-func build(s settings) *runnel.Pipeline {
-	opts := []runnel.Option{runnel.OnCheckpoint(countCheckpoints)}
+func build(s settings, opts ...runnel.Option) *runnel.Pipeline {
+	store := checkpoint.Memory()
 	if s.state != "" {
-		opts = append(opts, runnel.Checkpoint(checkpoint.Dir(s.state), checkpoint.Every(s.every)))
-	} else {
-		opts = append(opts, runnel.Checkpoint(checkpoint.Memory(), checkpoint.Every(s.every)))
+		store = checkpoint.Dir(s.state)
 	}
+	opts = append(opts, runnel.Checkpoint(store, checkpoint.Every(s.every)))
 	rejects := filesink.NDJSON[runnel.Failed](s.rejects(), filesink.Replace())
 	late := filesink.CSV(s.out, header, lateFlight.row, filesink.Replace())
 	names := airportNames()
@@ -115,9 +115,4 @@ func build(s settings) *runnel.Pipeline {
 	named := flow.Map(delayed, func(f flight) lateFlight { return lateFlight{f, names[f.Origin]} })
 	named.To(late, runnel.Name("csv"))
 	return p
-}
-
-// rejects returns where bad lines go.
-func (s settings) rejects() string {
-	return strings.TrimSuffix(s.out, filepath.Ext(s.out)) + ".rejects.ndjson"
 }

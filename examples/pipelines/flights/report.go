@@ -5,11 +5,9 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/runnel-go/runnel"
-	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
@@ -18,10 +16,6 @@ const (
 	barEvery = 100 * time.Millisecond
 	logEvery = 5 * time.Second
 )
-
-var checkpoints atomic.Int64
-
-func countCheckpoints(checkpoint.Checkpoint) { checkpoints.Add(1) }
 
 // watch shows how far the pipeline is, as a bar on a terminal and as lines elsewhere, until the returned function is
 // called.
@@ -80,7 +74,7 @@ func logLine(s runnel.Status) {
 }
 
 // summary prints the ledger of the run: what became of every line.
-func summary(w io.Writer, p *runnel.Pipeline, s settings) {
+func summary(w io.Writer, p *runnel.Pipeline, s settings, checkpoints int64) {
 	status := p.Status()
 	in, late := status.Sources[0], status.Stages[0]
 	given := "nothing given up"
@@ -91,7 +85,7 @@ func summary(w io.Writer, p *runnel.Pipeline, s settings) {
 	fmt.Fprintf(w, "late      %9s in %s\n", group(late.Out), s.out)
 	fmt.Fprintf(w, "on time   %9s\n", group(late.Filtered))
 	fmt.Fprintf(w, "rejected  %9s in %s\n", group(in.DeadLettered), s.rejects())
-	fmt.Fprintf(w, "committed %9s, %s; checkpoints: %d\n", group(in.Committed), given, checkpoints.Load())
+	fmt.Fprintf(w, "committed %9s, %s; checkpoints: %d\n", group(in.Committed), given, checkpoints)
 	if status.From > 0 {
 		fmt.Fprintf(w, "resumed from checkpoint %d\n", status.From)
 	}

@@ -1,0 +1,49 @@
+package runneltest_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+)
+
+// fakeTB is a test that may fail.
+type fakeTB struct {
+	testing.TB
+	cleanups []func()
+	failed   []string
+}
+
+func (f *fakeTB) Helper()           {}
+func (f *fakeTB) Name() string      { return "fake" }
+func (f *fakeTB) Cleanup(do func()) { f.cleanups = append(f.cleanups, do) }
+
+func (f *fakeTB) Errorf(format string, args ...any) {
+	f.failed = append(f.failed, fmt.Sprintf(format, args...))
+}
+
+func (f *fakeTB) Fatalf(format string, args ...any) {
+	f.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+func (f *fakeTB) Fatal(args ...any) {
+	f.failed = append(f.failed, fmt.Sprint(args...))
+	runtime.Goexit()
+}
+
+// runFake runs a test that may fail and returns what it reports.
+func runFake(test func(tb testing.TB)) []string {
+	f := &fakeTB{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			for i := len(f.cleanups) - 1; i >= 0; i-- {
+				f.cleanups[i]()
+			}
+		}()
+		test(f)
+	}()
+	<-done
+	return f.failed
+}

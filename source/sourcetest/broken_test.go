@@ -1,0 +1,147 @@
+package sourcetest_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/runnel-go/runnel"
+	"github.com/runnel-go/runnel/checkpoint"
+	"github.com/runnel-go/runnel/source/sourcetest"
+	"github.com/stretchr/testify/require"
+)
+
+// breakage says what is wrong with a source.
+type breakage struct {
+	reuses, noPosition, startsEarly, back, large, wrongName, leaks bool
+}
+
+// broken is a source of numbers that breaks the contract in one way.
+type broken struct {
+	n int
+	b breakage
+}
+
+func (s broken) Describe() runnel.Traits { return runnel.Traits{Replay: true} }
+
+func (s broken) Open(_ context.Context, env runnel.SourceEnv, from checkpoint.Position) (runnel.Reader[int], error) {
+	r := &brokenReader{broken: s, max: env.MaxBatch, a: runnel.NewAssignment(env.Name, "0")}
+	if s.b.wrongName {
+		r.a = runnel.NewAssignment("other", "0")
+	}
+	if token := from["0"]; token != nil {
+		next, _, err := checkpoint.ParseOffset(token)
+		if err != nil {
+			return nil, err
+		}
+		r.at = int(next)
+		if s.b.startsEarly {
+			r.at--
+		}
+	}
+	if s.b.leaks {
+		go func() { select {} }()
+	}
+	return r, nil
+}
+
+type brokenReader struct {
+	broken
+	max, at int
+	values  []int
+	a       *runnel.Assignment
+}
+
+func (r *brokenReader) Read(context.Context) (runnel.Fetch[int], error) {
+	if r.at >= r.n {
+		return runnel.Fetch[int]{}, io.EOF
+	}
+	lo, hi := r.at, min(r.at+r.max, r.n)
+	if r.b.large {
+		hi = r.n
+	}
+	if !r.b.reuses {
+		r.values = nil
+	}
+	r.values = r.values[:0]
+	for i := lo; i < hi; i++ {
+		r.values = append(r.values, i)
+	}
+	r.at = hi
+	f := runnel.Fetch[int]{Batch: runnel.NewBatch(r.values, nil).WithOrigin(r.a, int64(lo))}
+	next := int64(hi)
+	if r.b.back {
+		next = int64(r.n - hi)
+	}
+	if !r.b.noPosition {
+		f.Position = checkpoint.Position{"0": checkpoint.OffsetToken(next, nil)}
+	}
+	return f, nil
+}
+
+func (r *brokenReader) ComparePosition(_ string, a, b []byte) int {
+	c, _ := checkpoint.CompareOffsets(a, b)
+	return c
+}
+
+func (r *brokenReader) Commit(context.Context, checkpoint.Position) error { return nil }
+
+func (r *brokenReader) Close(context.Context) error { return nil }
+
+const breakageEnv = "RUNNEL_TEST_BREAKAGE"
+
+var breakages = map[string]breakage{
+	"none": {}, "uses memory again": {reuses: true}, "has no position": {noPosition: true},
+	"starts early": {startsEarly: true}, "goes back": {back: true}, "fetches too much": {large: true},
+	"gives another name": {wrongName: true}, "leaks a goroutine": {leaks: true},
+}
+
+// TestSuiteRunsOnBrokenSource is run by the test below in a process of its own, where it may fail.
+func TestSuiteRunsOnBrokenSource(t *testing.T) {
+	b, ok := breakages[os.Getenv(breakageEnv)]
+	if !ok {
+		t.Skip("runs in the process of TestSuiteFindsBrokenSources")
+	}
+	sourcetest.Run(t, func(_ *testing.T, n int) sourcetest.System[int] {
+		values := make([]int, n)
+		for i := range values {
+			values[i] = i
+		}
+		return sourcetest.System[int]{Values: values, Source: func() runnel.Source[int] { return broken{n, b} }}
+	}, sourcetest.Features{})
+}
+
+func TestSuiteFindsBrokenSources(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ of, finds string }{
+		"uses memory again":  {"leaves", "was changed after it was given away"},
+		"has no position":    {"reads", "records without a position"},
+		"starts early":       {"resumes", "from behind fetch 1"},
+		"goes back":          {"reads", "goes back"},
+		"fetches too much":   {"reads", "MaxBatch is"},
+		"gives another name": {"reads", "is from \"other\""},
+		"leaks a goroutine":  {"closes", "goroutines are left behind"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := runSuite(t, name, c.of)
+			require.Error(t, err, "the suite passed")
+			require.Truef(t, strings.Contains(out, c.finds), "want %q in:\n%s", c.finds, out)
+		})
+	}
+	out, err := runSuite(t, "none", "")
+	require.NoError(t, err, out)
+}
+
+// runSuite runs the cases of the suite whose names begin with of.
+func runSuite(t *testing.T, name, of string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestSuiteRunsOnBrokenSource$/^"+of)
+	cmd.Env = append(os.Environ(), breakageEnv+"="+name)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}

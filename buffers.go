@@ -12,10 +12,10 @@ type Buffers[T any] struct {
 	columns sync.Pool
 }
 
-// Draft is a batch that is being filled. Each method that returns a column adds it to the batch; its elements are zero
-// until they are set.
+// Draft is a batch that is being filled. Each method that returns a column adds it to the batch. What is in a column, or
+// in Values, before it is set is undefined.
 type Draft[T any] struct {
-	// Values are the values, to be filled in. Their content is zero.
+	// Values are the values, to be filled in.
 	Values []T
 
 	block *block[T]
@@ -40,21 +40,21 @@ func (b *Buffers[T]) Take(n int) Draft[T] {
 // Keys returns the column of keys, to be filled in.
 func (d *Draft[T]) Keys() [][]byte {
 	c := d.columns()
-	c.keys = zeroed(c.keys, len(d.Values))
+	c.keys = sized(c.keys, len(d.Values))
 	return c.keys
 }
 
 // Times returns the column of event times, to be filled in.
 func (d *Draft[T]) Times() []time.Time {
 	c := d.columns()
-	c.times = zeroed(c.times, len(d.Values))
+	c.times = sized(c.times, len(d.Values))
 	return c.times
 }
 
 // Headers returns the column of headers, to be filled in.
 func (d *Draft[T]) Headers() []Headers {
 	c := d.columns()
-	c.headers = zeroed(c.headers, len(d.Values))
+	c.headers = sized(c.headers, len(d.Values))
 	return c.headers
 }
 
@@ -62,7 +62,7 @@ func (d *Draft[T]) Headers() []Headers {
 func (d *Draft[T]) Offsets(a *Assignment) []int64 {
 	c := d.columns()
 	c.origin = a
-	c.offsets = zeroed(c.offsets, len(d.Values))
+	c.offsets = sized(c.offsets, len(d.Values))
 	return c.offsets
 }
 
@@ -101,12 +101,10 @@ func (c *columns) cut(n int) {
 	c.offsets = c.offsets[:min(n, len(c.offsets))]
 }
 
-// zeroed returns n zero elements, in the memory of s if that is enough.
-func zeroed[E any](s []E, n int) []E {
+// sized returns n elements, in the memory of s if that is enough.
+func sized[E any](s []E, n int) []E {
 	if cap(s) < n {
 		return make([]E, n)
 	}
-	s = s[:n]
-	clear(s)
-	return s
+	return s[:n]
 }

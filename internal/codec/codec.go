@@ -19,7 +19,20 @@ import (
 // several goroutines at once, each with a v of its own. Errors tell the place but not the value there; errors.As finds those of
 // encoding/json.
 func Decoder[T any]() func(data []byte, v *T) error {
-	root := newReader(reflect.TypeFor[T]())
+	return decoder[T](newReader(reflect.TypeFor[T](), false))
+}
+
+// StringDecoder is [Decoder] for texts that are strings. As these never change, strings in the result share their memory with the
+// text where it has them as they are: nothing is copied, and the text stays in memory as long as one of them does.
+func StringDecoder[T any]() func(text string, v *T) error {
+	decode := decoder[T](newReader(reflect.TypeFor[T](), true))
+	return func(text string, v *T) error {
+		// The bytes of a string are only read.
+		return decode(unsafe.Slice(unsafe.StringData(text), len(text)), v)
+	}
+}
+
+func decoder[T any](root *reader) func(data []byte, v *T) error {
 	return func(data []byte, v *T) error {
 		var zero T
 		*v = zero

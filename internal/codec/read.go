@@ -31,6 +31,7 @@ type reader struct {
 	kind   readKind
 	typ    reflect.Type
 	size   int     // of numbers, in bits
+	shared bool    // strings keep the memory of the text
 	elem   *reader // of pointers, slices and maps
 	object *object // of structs
 }
@@ -41,8 +42,9 @@ var (
 	jsonNumber      = reflect.TypeFor[json.Number]()
 )
 
-func newReader(t reflect.Type) *reader {
-	c := compiler{readers: map[reflect.Type]*reader{}}
+// newReader returns the reader of a type. With shared, strings keep the memory of the text.
+func newReader(t reflect.Type, shared bool) *reader {
+	c := compiler{readers: map[reflect.Type]*reader{}, shared: shared}
 	r := c.reader(t)
 	if c.refused {
 		return &reader{kind: readOther}
@@ -53,7 +55,8 @@ func newReader(t reflect.Type) *reader {
 // compiler makes the readers of a type and of the types within it.
 type compiler struct {
 	readers map[reflect.Type]*reader // by type, so that a type may contain itself
-	refused bool                     // some part has a meaning that depends on where it stands
+	shared  bool
+	refused bool // some part has a meaning that depends on where it stands
 }
 
 func (c *compiler) reader(t reflect.Type) *reader {
@@ -82,7 +85,7 @@ func (c *compiler) reader(t reflect.Type) *reader {
 		r.kind, r.size = readFloat, t.Bits()
 	case reflect.String:
 		if t != jsonNumber {
-			r.kind = readString
+			r.kind, r.shared = readString, c.shared
 		}
 	case reflect.Pointer:
 		r.kind, r.elem = readPointer, c.reader(t.Elem())
@@ -136,7 +139,7 @@ func (r *reader) read(b []byte, i int, p unsafe.Pointer, depth int) int {
 	}
 	switch r.kind {
 	case readString:
-		return readText(b, i, (*string)(p))
+		return readText(b, i, (*string)(p), r.shared)
 	case readInt:
 		return readSigned(b, i, p, r.size)
 	case readFloat:

@@ -8,7 +8,7 @@ func anyAt(b []byte, i, depth int) (any, int) {
 	switch b[i] {
 	case '"':
 		var s string
-		end := readText(b, i, &s)
+		end := readText(b, i, &s, false)
 		return s, end
 	case '{':
 		return anyObject(b, i+1, depth+1)

@@ -70,7 +70,7 @@ func nameAt(b []byte, i int) (name string, value int) {
 	if i >= len(b) || b[i] != '"' {
 		return "", bad
 	}
-	if i = readText(b, i, &name); i == bad {
+	if i = readText(b, i, &name, false); i == bad {
 		return "", bad
 	}
 	return name, colon(b, i)

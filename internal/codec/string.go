@@ -3,17 +3,18 @@ package codec
 import (
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
-// readText reads a string. It copies the bytes, since the caller reuses them.
-func readText(b []byte, i int, p *string) int {
+// readText reads a string. It copies the bytes, since the caller reuses them, unless they may be shared.
+func readText(b []byte, i int, p *string, shared bool) int {
 	if b[i] != '"' {
 		return bad
 	}
 	i++
 	end := plain(b, i)
 	if end < len(b) && b[end] == '"' {
-		*p = string(b[i:end])
+		*p = stringOf(b[i:end], shared)
 		return end + 1
 	}
 	end, verbatim := text(b, i)
@@ -21,11 +22,19 @@ func readText(b []byte, i int, p *string) int {
 	case end == bad:
 		return bad
 	case verbatim:
-		*p = string(b[i:end])
+		*p = stringOf(b[i:end], shared)
 	default:
 		*p = unquote(b[i:end])
 	}
 	return end + 1
+}
+
+// stringOf returns the bytes as a string.
+func stringOf(b []byte, shared bool) string {
+	if shared && len(b) > 0 {
+		return unsafe.String(&b[0], len(b))
+	}
+	return string(b)
 }
 
 // unquote returns the string that the bytes between two quotes stand for. They have been checked by text. What is not UTF-8 becomes

@@ -166,6 +166,7 @@ type comparison struct {
 
 func compare[T any]() comparison {
 	decode, encode := codec.Decoder[T](), codec.Encoder[T]()
+	decodeString := codec.StringDecoder[T]()
 	name := strings.TrimPrefix(reflect.TypeFor[T]().String(), "codec_test.")
 	return comparison{name, func(t *testing.T, text []byte) {
 		t.Helper()
@@ -184,6 +185,11 @@ func compare[T any]() comparison {
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s: %q: %#v, want %#v", name, text, got, want)
+		}
+		var shared T
+		sharedErr := decodeString(string(text), &shared)
+		if (sharedErr == nil) != (err == nil) || !reflect.DeepEqual(shared, got) {
+			t.Fatalf("%s: %q: of a string: %#v %v, want %#v %v", name, text, shared, sharedErr, got, err)
 		}
 		out, err := encode([]byte("|"), &got)
 		wantOut, wantErr := json.Marshal(&want)

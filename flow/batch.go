@@ -81,6 +81,11 @@ type batchStage[T any] struct {
 	last  int // size of the batch before
 }
 
+var (
+	_ runnel.Flusher[[]int] = (*batchStage[int])(nil)
+	_ runnel.Timed[[]int]   = (*batchStage[int])(nil)
+)
+
 // Process adds a batch to what is held, and emits what is complete.
 func (b *batchStage[T]) Process(ctx context.Context, in runnel.Batch[T], out *runnel.Out[[]T]) error {
 	return each(ctx, in, out, b)

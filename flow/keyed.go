@@ -79,5 +79,7 @@ type keyedStage[K comparable, I, O any] struct {
 	key Keyed[K, I]
 }
 
+var _ runnel.Labeler[int] = (*keyedStage[int, int, int])(nil)
+
 // Label returns the key of a value.
 func (s *keyedStage[K, I, O]) Label(v I) string { return s.key.Label(v) }

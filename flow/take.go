@@ -25,6 +25,12 @@ type takeStage[T any] struct {
 	limit uint64
 }
 
+var (
+	_ runnel.Snapshotter = (*takeStage[int])(nil)
+	_ runnel.Finisher    = (*takeStage[int])(nil)
+	_ runnel.Snapshotter = (*dropStage[int])(nil)
+)
+
 // Process passes on what is still wanted of a batch.
 func (t *takeStage[T]) Process(_ context.Context, in runnel.Batch[T], out *runnel.Out[T]) error {
 	k := in.Len()

@@ -2,7 +2,7 @@ package gostreams
 
 import (
 	"fmt"
-	"reflect"
+	"strings"
 
 	streams "github.com/reugn/go-streams"
 )
@@ -13,11 +13,11 @@ func typed[T any](element any) (T, error) {
 	if ok {
 		return v, nil
 	}
-	want := reflect.TypeFor[T]()
-	if element == nil && want.Kind() == reflect.Interface {
-		return v, nil // a nil interface has no type to compare
+	if element == nil && any(v) == nil {
+		return v, nil // T is an interface, and a nil in one has no type to compare
 	}
-	return v, fmt.Errorf("gostreams: element has type %T, want %v", element, want)
+	want := strings.TrimPrefix(fmt.Sprintf("%T", &v), "*")
+	return v, fmt.Errorf("gostreams: element has type %T, want %s", element, want)
 }
 
 // transmit passes elements on until there are no more, as parts of go-streams do.

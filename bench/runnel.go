@@ -148,7 +148,7 @@ func convertRunnel(workers int) func(in, out string) error {
 		} else {
 			flights = flow.Decode(runnel.From(p, filesource.Lines(in)), filesource.ParseJSON[flight](), runnel.Parallel(workers))
 		}
-		late := flow.Filter(flights, func(f flight) bool { return userLate(&f) })
+		late := flow.Filter(flights, func(f flight) bool { return f.Delay > 15 })
 		late.To(filesink.CSV(out, csvColumns, flightRow(), filesink.Replace()))
 		return p.Run(context.Background())
 	}

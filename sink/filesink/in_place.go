@@ -110,16 +110,22 @@ func (p *inPlace) seal() (*token, error) {
 	if err := p.sealPart(); err != nil {
 		return nil, err
 	}
-	if !p.cfg.written {
-		if err := p.syncNames(); err != nil {
-			return nil, err
-		}
+	if err := p.syncNames(); err != nil {
+		return nil, err
 	}
 	p.kept = p.opened.mark
 	return p.token(false), nil
 }
 
 func (p *inPlace) commit(*token) error { return nil }
+
+// syncNames makes the name durable, unless an acknowledgement does not wait for the disk.
+func (p *inPlace) syncNames() error {
+	if p.cfg.written {
+		return nil
+	}
+	return p.common.syncNames()
+}
 
 func (p *inPlace) abort() error { return p.opened.body.Cut(p.kept.Size) }
 
@@ -130,7 +136,7 @@ func (p *inPlace) close(done bool) error {
 	part := p.opened
 	p.opened = nil
 	if done && p.cfg.noEmpty && part.empty() {
-		return p.removeOpen(part)
+		return errors.Join(p.removeOpen(part), p.syncNames())
 	}
 	return part.body.Output().Close()
 }

@@ -254,5 +254,6 @@ func (c *common) removeOpen(p *part) error {
 	if err != nil {
 		err = c.cfg.fsys.Remove(name)
 	}
+	c.names = true
 	return errors.Join(err, closed)
 }

@@ -116,7 +116,9 @@ func (r *rolled) nameAll(parts []mark) error {
 		if err := r.name(m.Number); err != nil {
 			return err
 		}
-		r.done = slices.DeleteFunc(r.done, func(d mark) bool { return d.Number == m.Number })
+		if len(r.done) > 0 && r.done[0].Number == m.Number {
+			r.done = r.done[1:] // both are in the order of their numbers
+		}
 	}
 	return r.syncNames()
 }
@@ -177,7 +179,7 @@ func (r *rolled) close(done bool) error {
 	r.opened = nil
 	empty := part.empty()
 	if empty && (!done || !r.sealed || r.cfg.noEmpty || part.Number > 1) {
-		return r.removeOpen(part)
+		return errors.Join(r.removeOpen(part), r.syncNames())
 	}
 	if !done {
 		return part.body.Output().Close()

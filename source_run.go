@@ -38,6 +38,9 @@ func (n *sourceNode[T]) open(ctx context.Context, a *attempt) error {
 		}, from)
 		return err
 	})
+	if err == nil && isNil(s.reader) {
+		err = errors.New("it returned no reader")
+	}
 	if err != nil {
 		return stageError(n.name, Origin{}, fmt.Errorf("open: %w", err))
 	}
@@ -122,8 +125,8 @@ func (s *sourceRun[T]) readAll(ctx, readCtx context.Context) error {
 			fetch, err = s.reader.Read(readCtx)
 			return err
 		})
-		if readCtx.Err() != nil && !errors.Is(err, io.EOF) {
-			s.abandon(fetch, ErrClosed)
+		if readCtx.Err() != nil {
+			s.abandon(fetch, ErrClosed) // also at the end of the source: a run that stops has no end
 			return nil
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -131,39 +134,55 @@ func (s *sourceRun[T]) readAll(ctx, readCtx context.Context) error {
 			return stageError(s.node.name, Origin{}, fmt.Errorf("read: %w", err))
 		}
 		more, handErr := s.hand(ctx, fetch)
-		if handErr != nil {
+		switch {
+		case handErr != nil:
 			return stageError(s.node.name, Origin{}, handErr)
-		}
-		if err != nil {
-			return s.end(ctx)
-		}
-		if !more {
+		case !more:
 			return nil
+		case err != nil:
+			return s.end(ctx)
 		}
 	}
 }
 
 // abandon counts what was read and will not be handed on.
 func (s *sourceRun[T]) abandon(fetch Fetch[T], why error) {
-	n := int64(fetch.Len() + len(fetch.Failed))
-	s.node.tally.In.Add(n)
-	s.node.tally.Abandoned.Add(n)
+	s.node.tally.In.Add(int64(fetch.Len() + len(fetch.Failed)))
+	s.refuse(fetch, why)
+}
+
+// refuse counts what was counted as read and will not be handed on.
+func (s *sourceRun[T]) refuse(fetch Fetch[T], why error) {
+	s.node.tally.Abandoned.Add(int64(fetch.Len() + len(fetch.Failed)))
 	if fetch.Drain != nil {
 		fetch.Drain(why)
 	}
 }
 
-// hand hands a fetch on once there is room for it, and says whether more is wanted.
+// hand hands a fetch on once there is room for it, and says whether more is wanted. A drain is answered whatever
+// happens.
 func (s *sourceRun[T]) hand(ctx context.Context, fetch Fetch[T]) (more bool, err error) {
 	n := fetch.Len() + len(fetch.Failed)
-	if n > 0 && len(fetch.Position) == 0 {
-		return false, errors.New("read: records without a position")
-	}
 	if n == 0 && len(fetch.Position) == 0 && fetch.Drain == nil {
 		return true, nil
 	}
+	s.node.tally.In.Add(int64(n))
+	more, err = s.admitted(ctx, fetch, n)
+	switch {
+	case err != nil:
+		s.refuse(fetch, err)
+	case !more:
+		s.refuse(fetch, ErrClosed)
+	}
+	return more, err
+}
+
+// admitted waits for room and hands a fetch of n records on, unless nothing more is wanted.
+func (s *sourceRun[T]) admitted(ctx context.Context, fetch Fetch[T], n int) (more bool, err error) {
+	if n > 0 && !hasToken(fetch.Position) {
+		return false, errors.New("read: records without a position")
+	}
 	if err := s.handle.Admit(ctx, n); err != nil {
-		s.abandon(fetch, ErrClosed)
 		if errors.Is(err, engine.ErrStopped) {
 			return false, nil
 		}
@@ -174,13 +193,12 @@ func (s *sourceRun[T]) hand(ctx context.Context, fetch Fetch[T]) (more bool, err
 	}
 	defer s.endTurn()
 	if s.last || s.ended {
-		s.abandon(fetch, ErrClosed)
+		s.handle.Withdraw(n)
 		return false, nil
 	}
 	if err := s.tracker.Advance(fetch.Position); err != nil {
 		return false, fmt.Errorf("read: %w", err)
 	}
-	s.node.tally.In.Add(int64(n))
 	dropped, err := s.emit(ctx, fetch)
 	if err != nil {
 		return false, err
@@ -190,6 +208,16 @@ func (s *sourceRun[T]) hand(ctx context.Context, fetch Fetch[T]) (more bool, err
 		s.handle.Drain(fetch.Drain)
 	}
 	return true, nil
+}
+
+// hasToken says whether any partition has moved and was not dropped.
+func hasToken(pos checkpoint.Position) bool {
+	for _, token := range pos {
+		if token != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // emit hands on the records of a fetch in batches, and gives those that could not be decoded to the error policy. It

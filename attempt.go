@@ -124,7 +124,7 @@ func (a *attempt) finished(n *node) {
 // run opens everything, runs it until it ends, stops or fails, and closes everything.
 func (a *attempt) run(ctx context.Context, hard context.Context, log checkpoint.Log) error {
 	a.group, a.ctx = engine.NewGroup(hard)
-	err := a.open(ctx, log)
+	err := engine.Protect(a.p.name, func() error { return a.open(ctx, log) })
 	if err != nil {
 		a.group.Cancel(err)
 	} else {
@@ -159,7 +159,10 @@ func (a *attempt) open(ctx context.Context, log checkpoint.Log) error {
 	if err := a.openSinks(openCtx, log); err != nil {
 		return err
 	}
-	nodes := a.p.plan()
+	nodes, fused := a.p.plan()
+	for i, n := range a.p.nodes {
+		n.fused = fused[i]
+	}
 	a.demand = engine.NewDemand(nodes)
 	a.sources = make(map[int]*engine.Source)
 	for _, n := range a.p.nodes {
@@ -244,7 +247,12 @@ func (a *attempt) stopWith(ctx, hard context.Context) error {
 	case <-ctx.Done():
 	}
 	if a.p.cfg.drainTimeout == 0 {
-		return ErrDrainTimeout
+		select {
+		case <-finished:
+			return nil // at the same moment
+		default:
+			return ErrDrainTimeout
+		}
 	}
 	a.coordinator.Stop()
 	late, stop := a.p.cfg.clock.After(a.p.cfg.drainTimeout)
@@ -267,6 +275,9 @@ func (a *attempt) explain(err error) error {
 	open := a.coordinator.Open()
 	if len(open) == 0 {
 		return err
+	}
+	if len(open[0].Waiting) == 0 {
+		return fmt.Errorf("%w: checkpoint %d was acknowledged and not yet complete", err, open[0].Number)
 	}
 	var names []string
 	for _, w := range open[0].Waiting {

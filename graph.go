@@ -78,13 +78,11 @@ func (g Guarantee) String() string {
 
 // Graph returns the shape of the pipeline. It may be called at any time, also for a pipeline with mistakes.
 func (p *Pipeline) Graph() Graph {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_ = p.validate() // names what has no name; the mistakes are those of Validate
-	p.plan()
+	defer p.whole()()
+	_, fused := p.plan()
 	var g Graph
-	for _, n := range p.nodes {
-		node := GraphNode{Name: n.name, Kind: n.kind, Role: "stage", Workers: max(n.workers(), 1), Fused: n.fused}
+	for i, n := range p.nodes {
+		node := GraphNode{Name: n.name, Kind: n.kind, Role: "stage", Workers: max(n.workers(), 1), Fused: fused[i]}
 		switch n.role {
 		case engine.RoleSource:
 			node.Role = "source"
@@ -93,7 +91,10 @@ func (p *Pipeline) Graph() Graph {
 		}
 		g.Nodes = append(g.Nodes, node)
 		for _, in := range n.inputs {
-			g.Edges = append(g.Edges, GraphEdge{From: in.name, To: n.name, DeadLetters: in.dead == n})
+			g.Edges = append(g.Edges, GraphEdge{From: in.name, To: n.name})
+		}
+		for _, from := range n.failing {
+			g.Edges = append(g.Edges, GraphEdge{From: from.name, To: n.name, DeadLetters: true})
 		}
 		if n.role == engine.RoleSink {
 			for _, s := range n.sourcesAbove() {
@@ -111,7 +112,7 @@ func (p *Pipeline) guarantee(source, sink Traits) (Guarantee, string) {
 	switch durable := p.durable(); {
 	case !source.Replay:
 		return AtMostOnce, "the source cannot be read again; at least once if its sender repeats what was not acknowledged"
-	case !source.Moving && !durable && !sink.Decides:
+	case !source.Moving && !durable:
 		return AtLeastOnce, "within a run; nothing keeps the position, so a restart of the program begins anew"
 	case sink.Decides:
 		return ExactlyOnce, "the sink's own transaction carries the checkpoint"

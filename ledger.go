@@ -9,6 +9,8 @@ import (
 
 // giveUp counts, after an attempt that failed, what it read and did not commit: it is read again.
 func (p *Pipeline) giveUp() {
+	p.mu.Lock() // so that nobody counts a record twice meanwhile
+	defer p.mu.Unlock()
 	for _, n := range p.nodes {
 		if h := n.handle.Load(); h != nil {
 			committed, _ := h.Committed()

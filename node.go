@@ -21,6 +21,7 @@ type node struct {
 	traits   Traits
 	inputs   []*node // one for each input
 	dead     *node   // where its dead letters go
+	failing  []*node // whose dead letters come here
 	outlets  []*outletInfo
 	invalid  error // a mistake in its own configuration
 	typed    typedNode
@@ -70,7 +71,14 @@ func (n *node) copies() int {
 	return 1
 }
 
-// planned returns the node as the planner sees it.
+// opensBy notes a mistake if there is no function that opens the stage.
+func (n *node) opensBy(function bool) {
+	if !function {
+		n.invalid = errors.New("has no function that opens it")
+	}
+}
+
+// planned returns the node as the planner sees it. Dead letters are left out: they keep no source running.
 func (n *node) planned() engine.Node {
 	p := engine.Node{Role: n.role, Workers: n.workers(), Copies: n.copies()}
 	for _, in := range n.inputs {

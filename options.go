@@ -2,6 +2,7 @@ package runnel
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -118,7 +119,10 @@ func (o stageOption) applyStage(c *stageConfig) { o(c) }
 
 func newStageConfig(opts []StageOption) stageConfig {
 	c := stageConfig{workers: 1, given: len(opts) > 0}
-	for _, o := range opts {
+	for i, o := range opts {
+		if o == nil {
+			o = Invalid(fmt.Errorf("option %d is nil", i))
+		}
 		o.applyStage(&c)
 	}
 	return c

@@ -25,6 +25,7 @@ type Pipeline struct {
 	name string
 	cfg  config
 
+	checking sync.Mutex // held while the graph is completed and checked; locked before mu
 	mu       sync.Mutex
 	nodes    []*node       // guarded by mu, like all below
 	sinks    map[any]*node // by sink value
@@ -40,7 +41,11 @@ type Pipeline struct {
 // New returns a pipeline without a graph. Its name binds checkpoints to it.
 func New(name string, opts ...Option) *Pipeline {
 	p := &Pipeline{name: name, cfg: defaultConfig(), sinks: make(map[any]*node)}
-	for _, o := range opts {
+	for i, o := range opts {
+		if o == nil {
+			p.mistake("option %d is nil", i)
+			continue
+		}
 		o.apply(&p.cfg)
 	}
 	return p
@@ -64,27 +69,39 @@ func (n *node) describe(x any) {
 		n.invalid = fmt.Errorf("is nil")
 		return
 	}
-	if d, ok := x.(Describer); ok {
-		n.traits = d.Describe()
-		if n.traits.Kind != "" {
-			n.kind = n.traits.Kind
+	n.invalid = protect(n.kind, Origin{}, func() error {
+		if d, ok := x.(Describer); ok {
+			n.traits = d.Describe()
 		}
-	}
-	if v, ok := x.(Validator); ok {
-		n.invalid = v.Validate()
+		if v, ok := x.(Validator); ok {
+			return v.Validate()
+		}
+		return nil
+	})
+	if n.traits.Kind != "" {
+		n.kind = n.traits.Kind
 	}
 }
 
 func isNil(x any) bool {
 	v := reflect.ValueOf(x)
-	return !v.IsValid() || (v.Kind() == reflect.Pointer && v.IsNil())
+	switch v.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Func:
+		return v.IsNil()
+	}
+	return false
 }
+
+// canBeKey says whether a sink can be told apart from others by its value.
+func canBeKey(sink any) bool { return !isNil(sink) && reflect.ValueOf(sink).Comparable() }
 
 // known returns the node of a sink that was used before.
 func (p *Pipeline) known(sink any) (*node, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if isNil(sink) || !reflect.TypeOf(sink).Comparable() {
+	if !canBeKey(sink) {
 		return nil, false
 	}
 	n, ok := p.sinks[sink]
@@ -94,7 +111,7 @@ func (p *Pipeline) known(sink any) (*node, bool) {
 func (p *Pipeline) remember(sink any, n *node) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !isNil(sink) && reflect.TypeOf(sink).Comparable() {
+	if canBeKey(sink) {
 		p.sinks[sink] = n
 	}
 }

@@ -32,6 +32,7 @@ func (p *policy) retry(ctx context.Context, err error, again func() error) error
 		wait *= 2
 		p.tried++
 		if err = again(); err == nil {
+			p.tried = 0
 			return nil
 		}
 		p.tally.Failed.Add(1)

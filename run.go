@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/runnel-go/runnel/internal/engine"
@@ -25,7 +26,11 @@ func (p *Pipeline) Run(ctx context.Context) error {
 	if store == nil {
 		store = checkpoint.Memory()
 	}
-	log, err := store.Open(ctx, p.name)
+	var log checkpoint.Log
+	err := engine.Protect("store", func() (err error) {
+		log, err = store.Open(ctx, p.name)
+		return err
+	})
 	if err != nil {
 		if interrupted(ctx, err) {
 			return nil
@@ -33,7 +38,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 		return fmt.Errorf("runnel: pipeline %q: %w", p.name, err)
 	}
 	err = p.attempts(ctx, hard, log)
-	if closeErr := log.Close(); err == nil && closeErr != nil {
+	if closeErr := engine.Protect("store", log.Close); err == nil && closeErr != nil {
 		err = fmt.Errorf("runnel: pipeline %q: %w", p.name, closeErr)
 	}
 	return err
@@ -41,8 +46,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 
 // begin takes the one run of the pipeline.
 func (p *Pipeline) begin(stop context.CancelCauseFunc) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.whole()()
 	switch {
 	case p.started:
 		return ErrClosed
@@ -81,16 +85,24 @@ func (p *Pipeline) attempts(ctx, hard context.Context, log checkpoint.Log) error
 		}
 		failures++
 		p.cfg.log.Warn("the run failed and starts again", "pipeline", p.name, "attempt", failures, "err", err)
-		if !(&policy{clock: p.cfg.clock}).pause(ctx, wait) {
-			return nil // stopped between two attempts: nothing is open
+		if !p.pause(ctx, hard, wait) {
+			return context.Cause(hard) // nil if ctx has ended: nothing is open
 		}
 		wait *= 2
 	}
 }
 
+// pause waits between two attempts, and says whether the wait came to its end.
+func (p *Pipeline) pause(ctx, hard context.Context, d time.Duration) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(hard, cancel)()
+	return (&policy{clock: p.cfg.clock}).pause(ctx, d)
+}
+
 // interrupted says whether err is nothing but the end of ctx.
 func interrupted(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
+	return ctx.Err() != nil && (canceled(err) || errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
 // completed is told of each complete checkpoint.
@@ -101,14 +113,14 @@ func (p *Pipeline) completed(c *checkpoint.Checkpoint) {
 	}
 }
 
-// plan decides which nodes run in the task of another.
-func (p *Pipeline) plan() []engine.Node {
-	nodes := make([]engine.Node, 0, len(p.nodes))
+// plan returns the nodes as the planner sees them, and which of them run in the task of another.
+func (p *Pipeline) plan() (nodes []engine.Node, fused []bool) {
+	nodes = make([]engine.Node, 0, len(p.nodes))
 	for _, n := range p.nodes {
 		nodes = append(nodes, n.planned())
 	}
-	for i, fused := range engine.Plan(nodes) {
-		p.nodes[i].fused = fused && !p.cfg.unfused
+	if p.cfg.unfused {
+		return nodes, make([]bool, len(nodes))
 	}
-	return nodes
+	return nodes, engine.Plan(nodes)
 }

@@ -88,8 +88,7 @@ type Stall struct {
 
 // Status returns what the pipeline is doing. It may be called at any time, also before and after Run.
 func (p *Pipeline) Status() Status {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.whole()()
 	var s Status
 	for _, n := range p.nodes {
 		switch n.role {

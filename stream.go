@@ -64,6 +64,7 @@ func sinkFor[T any](p *Pipeline, sink Sink[T], opts []StageOption) *sinkNode[T] 
 func Apply[I, O any](s Stream[I], kind string, route func(I) uint64, open func(StageEnv) (Stage[I, O], error), opts ...StageOption) Stream[O] {
 	n := s.pipeline().add(engine.RoleStage, kind, opts)
 	n.keyed = route != nil
+	n.opensBy(open != nil)
 	st := &stageNode[I, O]{node: n, route: route, open: open, out: newOutlet[O](n)}
 	n.typed = st
 	connect(s, n, st)
@@ -75,6 +76,7 @@ func Apply[I, O any](s Stream[I], kind string, route func(I) uint64, open func(S
 func Fork[I, O, P any](s Stream[I], kind string, route func(I) uint64, open func(StageEnv) (ForkStage[I, O, P], error), opts ...StageOption) (Stream[O], Stream[P]) {
 	n := s.pipeline().add(engine.RoleStage, kind, opts)
 	n.keyed = route != nil
+	n.opensBy(open != nil)
 	st := &forkNode[I, O, P]{node: n, route: route, open: open, out: newOutlet[O](n), side: newOutlet[P](n)}
 	st.side.optional = true
 	n.typed = st
@@ -86,6 +88,7 @@ func Fork[I, O, P any](s Stream[I], kind string, route func(I) uint64, open func
 func Join[A, B, O any](a Stream[A], b Stream[B], kind string, routeA func(A) uint64, routeB func(B) uint64, open func(StageEnv) (JoinStage[A, B, O], error), opts ...StageOption) Stream[O] {
 	n := a.pipeline().add(engine.RoleMerge, kind, opts)
 	n.keyed = routeA != nil && routeB != nil
+	n.opensBy(open != nil)
 	st := &joinNode[A, B, O]{node: n, routeA: routeA, routeB: routeB, open: open, out: newOutlet[O](n)}
 	n.typed = st
 	connect(a, n, leftInput[A, B, O]{st})

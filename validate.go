@@ -3,6 +3,7 @@ package runnel
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/runnel-go/runnel/internal/engine"
@@ -11,14 +12,25 @@ import (
 // Validate returns every mistake in the options and the graph, joined, and nil if there is none. It opens nothing.
 // Run calls it first.
 func (p *Pipeline) Validate() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	defer p.whole()()
 	return p.validate()
 }
 
-func (p *Pipeline) validate() error {
+// whole locks the pipeline with a graph that is complete: dead letters connected and everything named. It returns what
+// unlocks it.
+func (p *Pipeline) whole() (unlock func()) {
+	p.checking.Lock()
 	p.connectDeadLetters()
+	p.mu.Lock()
 	p.nameNodes()
+	return func() {
+		p.mu.Unlock()
+		p.checking.Unlock()
+	}
+}
+
+// validate does so for a pipeline that is whole.
+func (p *Pipeline) validate() error {
 	var errs []error
 	for _, e := range p.mistakes {
 		errs = append(errs, fmt.Errorf("pipeline %q: %w", p.name, e))
@@ -35,20 +47,30 @@ func (p *Pipeline) validate() error {
 	return errors.Join(errs...)
 }
 
-// connectDeadLetters gives every node with a dead-letter sink its way there.
+// connectDeadLetters gives every node with a dead-letter sink its way there. Only one goroutine does so at a time.
 func (p *Pipeline) connectDeadLetters() {
-	for i := 0; i < len(p.nodes); i++ { // sinks that nothing else writes to join the list on the way
-		n := p.nodes[i]
-		if n.cfg.dead == nil || n.dead != nil {
-			continue
-		}
-		to := n.cfg.dead
-		p.mu.Unlock()
-		sink := sinkFor(p, to, nil)
+	for i := 0; ; i++ { // sinks that nothing else writes to join the list on the way
 		p.mu.Lock()
-		n.dead = sink.node
-		sink.node.inputs = append(sink.node.inputs, n)
+		done := i == len(p.nodes)
+		var n *node
+		if !done {
+			n = p.nodes[i]
+		}
+		p.mu.Unlock()
+		if done {
+			return
+		}
+		if n.cfg.dead != nil && n.dead == nil {
+			p.connectDeadLetter(n, sinkFor(p, n.cfg.dead, nil).node)
+		}
 	}
+}
+
+func (p *Pipeline) connectDeadLetter(n, sink *node) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n.dead = sink
+	sink.failing = append(sink.failing, n)
 }
 
 // nameNodes names what was not named: by kind, and a number within the kind.
@@ -110,7 +132,7 @@ func (n *node) check() []error {
 	if c.workers < 1 {
 		errs = append(errs, fmt.Errorf("Parallel is %d; it must be at least 1", c.workers))
 	}
-	if c.workers > 1 && n.role != engine.RoleStage && !n.keyed {
+	if c.workers > 1 && (n.role == engine.RoleSource || n.role == engine.RoleSink) {
 		errs = append(errs, errors.New("Parallel is for stages; a source or sink has options of its own"))
 	}
 	if c.workers > 1 && n.role == engine.RoleMerge {
@@ -121,6 +143,9 @@ func (n *node) check() []error {
 	}
 	if c.attempts < 0 || c.backoff < 0 || (c.retrySet && c.attempts < 1) {
 		errs = append(errs, fmt.Errorf("Retry(%d, %v): attempts must be at least 1, the pause not negative", c.attempts, c.backoff))
+	}
+	if n.traits.Transactional && n.traits.Decides {
+		errs = append(errs, errors.New("is described as transactional and as deciding; a sink that decides needs no other transaction"))
 	}
 	if c.timeout < 0 {
 		errs = append(errs, fmt.Errorf("Timeout is %v; it must not be negative", c.timeout))
@@ -285,7 +310,7 @@ func (n *node) sourcesAbove() []*node {
 		if n.role == engine.RoleSource {
 			found = append(found, n)
 		}
-		for _, in := range n.inputs {
+		for _, in := range slices.Concat(n.inputs, n.failing) {
 			visit(in)
 		}
 	}

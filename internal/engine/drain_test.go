@@ -12,7 +12,9 @@ import (
 )
 
 // failingSave is a store in which the disk is full.
-func failingSave(context.Context, *checkpoint.Checkpoint) error { return errors.New("the disk is full") }
+func failingSave(context.Context, *checkpoint.Checkpoint) error {
+	return errors.New("the disk is full")
+}
 
 func TestDrainOfAMarkerThatCannotBeStoredIsAnsweredWithTheCause(t *testing.T) {
 	t.Parallel()

@@ -18,7 +18,7 @@ const (
 type Node struct {
 	// Role is what it does.
 	Role Role
-	// Inputs are the nodes it reads from, one entry for each input, dead letters included.
+	// Inputs are the nodes it reads from, one entry for each input. Dead letters are left out.
 	Inputs []int
 	// Consumers is the number of inputs that read from it, dead letters left out.
 	Consumers int

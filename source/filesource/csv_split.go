@@ -122,21 +122,20 @@ func (s *csvSplitter) plainFields(data []byte, pos, stop int) {
 // It returns where the text of the record ends and where the next one begins, which is 0 if a quote is not closed.
 func (s *csvSplitter) quotedFields(in input, pos, stop, next int) (int, int, error) {
 	for {
-		field, err := csvField{start: pos}, error(nil)
+		var field csvField
+		var err error
 		if pos < stop && in.data[pos] == '"' {
 			field, pos, err = s.quoted(in, pos+1)
-			if pos == 0 {
-				return 0, 0, nil
-			}
-			if pos > next { // the field ended on a later line
-				var end int
-				if end, next = in.lineEnd(pos); next == 0 {
-					return 0, 0, nil
-				}
-				stop = lineStop(in.data, pos, end)
-			}
 		} else {
 			field, pos, err = s.unquoted(in.data, pos, stop)
+		}
+		if pos > next { // the field ended on a later line
+			var end int
+			end, next = in.lineEnd(pos)
+			stop = lineStop(in.data, pos, end)
+		}
+		if pos < 0 || next == 0 {
+			return 0, 0, nil
 		}
 		if err != nil {
 			return stop, next, err
@@ -161,7 +160,7 @@ func (s *csvSplitter) unquoted(data []byte, pos, stop int) (csvField, int, error
 	return csvField{start: pos, end: end}, end, nil
 }
 
-// quoted takes a field that begins behind a quote. It returns where the comma or the line end behind it is, or 0 if the
+// quoted takes a field that begins behind a quote. It returns where the comma or the line end behind it is, or -1 if the
 // field does not end.
 func (s *csvSplitter) quoted(in input, start int) (csvField, int, error) {
 	field := csvField{start: start}
@@ -175,7 +174,7 @@ func (s *csvSplitter) quoted(in input, start int) (csvField, int, error) {
 		rest := in.data[pos:]
 		switch {
 		case len(rest) == 0 && !in.final, len(rest) == 1 && rest[0] == '\r' && !in.final:
-			return field, 0, nil
+			return field, -1, nil
 		case len(rest) == 0, rest[0] == s.comma, rest[0] == '\n', string(rest) == "\r",
 			len(rest) > 1 && rest[0] == '\r' && rest[1] == '\n':
 			field.fix = field.fix || bytes.Contains(in.data[start:field.end], []byte("\r\n"))
@@ -195,7 +194,7 @@ func (s *csvSplitter) quoted(in input, start int) (csvField, int, error) {
 // more than a line.
 func (s *csvSplitter) unended(in input, field csvField) (csvField, int, error) {
 	if !in.final || !s.lazy || bytes.IndexByte(in.data[field.start:], '\n') >= 0 {
-		return field, 0, nil
+		return field, -1, nil
 	}
 	field.end = lineStop(in.data, field.start, len(in.data))
 	field.fix = true

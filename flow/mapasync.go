@@ -47,9 +47,10 @@ func (a *asyncStage[I, O]) run(ctx context.Context, in runnel.Batch[I], out *run
 	done := 0
 	for done < in.Len() {
 		rest := in.Slice(done, in.Len())
-		vals, err := a.calls(ctx, rest.Values())
-		out.EmitValues(vals, rest.Columns())
-		done += len(vals)
+		vals := out.Buffer(rest.Len())
+		n, err := a.calls(ctx, vals, rest.Values())
+		out.EmitValues(vals[:n], rest.Columns())
+		done += n
 		if err != nil {
 			return done, err
 		}
@@ -58,23 +59,34 @@ func (a *asyncStage[I, O]) run(ctx context.Context, in runnel.Batch[I], out *run
 }
 
 // calls maps values until one fails, or for so long that the results are to be handed on.
-func (a *asyncStage[I, O]) calls(ctx context.Context, from []I) (vals []O, err error) {
+func (a *asyncStage[I, O]) calls(ctx context.Context, to []O, from []I) (n int, err error) {
 	defer catch(&err)
-	until := a.clock.Now().Add(promptly)
+	start, look := a.clock.Now(), 1
 	for i, v := range from {
-		if err := ctx.Err(); err != nil {
-			return vals, err
+		n = i
+		if i == look {
+			more := lookAgain(i, a.clock.Now().Sub(start))
+			if more == 0 || ctx.Err() != nil {
+				return i, ctx.Err()
+			}
+			look += more
 		}
-		o, err := a.call(ctx, v)
-		if err != nil {
-			return vals, err
-		}
-		vals = append(vals, o)
-		if i+1 < len(from) && a.clock.Now().After(until) {
-			break
+		if to[i], err = a.call(ctx, v); err != nil {
+			return i, err
 		}
 	}
-	return vals, nil
+	return len(from), nil
+}
+
+// lookAgain says after how many more calls to look at the clock, which costs as much as a short call: about half of
+// those that fit into the time left. 0 means that no time is left.
+func lookAgain(calls int, took time.Duration) int {
+	left := promptly - took
+	if left <= 0 {
+		return 0
+	}
+	per := max(took/time.Duration(calls), 1)
+	return 1 + int(left/per)/2
 }
 
 func (a *asyncStage[I, O]) call(ctx context.Context, v I) (O, error) {

@@ -12,6 +12,7 @@ type job[I any] struct {
 	in      Batch[I]
 	key     uint64
 	emitted []emission
+	tally   *engine.Tally // of the stage
 	done    chan struct{} // receives once the worker is through
 	places  *places[I]    // where its result goes; nil: the job itself
 }
@@ -36,7 +37,9 @@ func (j *job[I]) Deliver(ctx context.Context, t *engine.Task) error {
 
 func (j *job[I]) emit(ctx context.Context) error {
 	for _, e := range j.emitted {
-		if err := e.emit(ctx); err != nil {
+		dropped, err := e.emit(ctx)
+		j.tally.Revoked.Add(int64(dropped))
+		if err != nil {
 			return err
 		}
 	}
@@ -92,14 +95,13 @@ func newJobQueue[I any](size int) *jobQueue[I] {
 func (q *jobQueue[I]) add(j *job[I]) { q.ready <- j }
 
 // addKeyed adds a job that waits for those of its key.
-func (q *jobQueue[I]) addKeyed(j *job[I], key uint64) {
-	j.key = key
+func (q *jobQueue[I]) addKeyed(j *job[I]) {
 	q.mu.Lock()
-	behind, busy := q.waiting[key]
+	behind, busy := q.waiting[j.key]
 	if busy {
-		q.waiting[key] = append(behind, j)
+		q.waiting[j.key] = append(behind, j)
 	} else {
-		q.waiting[key] = nil
+		q.waiting[j.key] = nil
 	}
 	q.mu.Unlock()
 	if !busy {
@@ -141,7 +143,8 @@ type recording struct{ emitted []emission }
 
 // emission is a batch that was emitted and waits for its turn.
 type emission interface {
-	emit(ctx context.Context) error
+	// emit hands it on, and returns how many records it dropped because their partition was given up meanwhile.
+	emit(ctx context.Context) (dropped int, err error)
 }
 
 // recorder is a way out of a stage into a recording.
@@ -163,8 +166,8 @@ type recorded[T any] struct {
 	to    receiver[T]
 }
 
-func (r recorded[T]) emit(ctx context.Context) error {
-	err := r.to.process(ctx, r.batch)
+func (r recorded[T]) emit(ctx context.Context) (dropped int, err error) {
+	dropped, err = passOwned(ctx, r.batch, r.to)
 	r.batch.release()
-	return err
+	return dropped, err
 }

@@ -2,7 +2,6 @@ package runnel
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/runnel-go/runnel/checkpoint"
@@ -77,7 +76,7 @@ func (s *sinkRun[T]) Woken(ctx context.Context) error {
 			return nil
 		}
 		if err := s.acknowledged(ctx, c, err); err != nil {
-			return stageError(s.node.name, Origin{}, fmt.Errorf("flush: %w", err))
+			return stageError(s.node.name, Origin{}, within("flush", err))
 		}
 	}
 }

@@ -33,6 +33,9 @@ func (n *sinkNode[T]) open(ctx context.Context, a *attempt) error {
 		s.writer, err = n.sink.Open(ctx, env)
 		return err
 	})
+	if err == nil && isNil(s.writer) {
+		err = errors.New("it returned no writer")
+	}
 	if err != nil {
 		return stageError(n.name, Origin{}, fmt.Errorf("open: %w", err))
 	}
@@ -55,8 +58,12 @@ func (n *sinkNode[T]) open(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-func (n *sinkNode[T]) decided(ctx context.Context) (checkpoint.Number, error) {
-	return n.run.decider.Decided(ctx)
+func (n *sinkNode[T]) decided(ctx context.Context) (decided checkpoint.Number, err error) {
+	err = protect(n.name, Origin{}, func() (err error) {
+		decided, err = n.run.decider.Decided(ctx)
+		return err
+	})
+	return decided, err
 }
 
 // receiver adds an input to the task of the sink.
@@ -130,24 +137,26 @@ func (s *sinkRun[T]) settle(ctx context.Context, err error, in Batch[T], again f
 			}
 			wait *= 2
 		}
-		err = s.repeat(ctx, in, again)
+		in, err = s.repeat(ctx, in, again)
 	}
 	return nil
 }
 
-// repeat writes the records that are left, and flushes if that is what failed.
-func (s *sinkRun[T]) repeat(ctx context.Context, in Batch[T], again func() error) error {
-	return protect(s.node.name, in.first(), func() error {
+// repeat writes the records that are left, and flushes if that is what failed. It returns what is still to be written:
+// nothing once the write has succeeded, whatever becomes of the flush.
+func (s *sinkRun[T]) repeat(ctx context.Context, in Batch[T], again func() error) (left Batch[T], err error) {
+	err = protect(s.node.name, in.first(), func() error {
 		if in.Len() > 0 {
 			if err := s.writer.Write(ctx, in); err != nil {
 				return err
 			}
 		}
-		if again == nil {
+		if in = (Batch[T]{}); again == nil {
 			return nil
 		}
 		return again()
 	})
+	return in, err
 }
 
 // refuse takes the records out of a batch error that are not to be tried again, and gives them to the error policy.
@@ -232,10 +241,18 @@ func (s *sinkRun[T]) attempt(ctx context.Context, f func() error) error {
 	return err
 }
 
+// within says what failed, unless the error has its place already.
+func within(what string, err error) error {
+	if _, ok := err.(*StageError); ok {
+		return err
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
 // acknowledge flushes.
 func (s *sinkRun[T]) acknowledge(ctx context.Context, c engine.Control) error {
 	if err := s.attempt(ctx, func() error { return s.writer.Flush(ctx) }); err != nil {
-		return fmt.Errorf("flush: %w", err)
+		return within("flush", err)
 	}
 	if err := s.pass(ctx, c); err != nil {
 		return err
@@ -252,7 +269,7 @@ func (s *sinkRun[T]) transact(ctx context.Context, c engine.Control) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("prepare checkpoint %d: %w", c.Number, err)
+		return within(fmt.Sprintf("prepare checkpoint %d", c.Number), err)
 	}
 	if err := s.pass(ctx, c); err != nil {
 		return err
@@ -263,7 +280,7 @@ func (s *sinkRun[T]) transact(ctx context.Context, c engine.Control) error {
 	}
 	err = s.attempt(ctx, func() error { return s.tx.Commit(ctx, c.Number, token) })
 	if err != nil {
-		err = fmt.Errorf("commit checkpoint %d: %w", c.Number, err)
+		err = within(fmt.Sprintf("commit checkpoint %d", c.Number), err)
 	}
 	s.handle.Done(err)
 	return err
@@ -272,7 +289,7 @@ func (s *sinkRun[T]) transact(ctx context.Context, c engine.Control) error {
 // decide completes the checkpoint with the sink's own transaction.
 func (s *sinkRun[T]) decide(ctx context.Context, c engine.Control) error {
 	if err := s.attempt(ctx, func() error { return s.writer.Flush(ctx) }); err != nil {
-		return fmt.Errorf("flush: %w", err)
+		return within("flush", err)
 	}
 	if err := s.pass(ctx, c); err != nil {
 		return err

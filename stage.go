@@ -86,7 +86,8 @@ type Holder interface {
 
 // Labeler is an optional ability of a stage that can name a record's group, for reports of stalls.
 type Labeler[I any] interface {
-	// Label returns the name of the group (the key) that a value belongs to.
+	// Label returns the name of the group (the key) that a value belongs to. It is called from any goroutine, also while
+	// Process runs.
 	Label(value I) string
 }
 

@@ -55,12 +55,20 @@ func newStageCore(a *attempt, n *node, stage any, errs *policy) *stageCore {
 	return c
 }
 
-// join makes the stage part of a task that is about to run, with the state it had.
+// join makes the stage part of a task that is about to run, with the state it had. A stage that had finished at the
+// checkpoint ends its stream before anything else.
 func (c *stageCore) join(in *engine.Task) error {
 	if in != nil && c.deadline != nil {
 		in.Add(c)
 	}
-	return c.restore()
+	if err := c.restore(); err != nil {
+		return err
+	}
+	if c.finished = c.finish != nil && c.finish.Finished(); c.finished {
+		c.a.finished(c.node)
+		in.Before(func(ctx context.Context) error { return c.next.control(ctx, engine.Control{Kind: engine.End}) })
+	}
+	return nil
 }
 
 // holdsBack says whether the stage does more than answer each batch with what comes of it.
@@ -80,7 +88,15 @@ func addTimed[O any](c *stageCore, stage any, out *Out[O]) {
 // call runs a method of the stage and hands on what it emitted. A panic becomes an error with the stage's name.
 func (c *stageCore) call(ctx context.Context, at Origin, f func() error) error {
 	c.begin(ctx)
-	err := protect(c.name, at, f)
+	ends := false
+	err := protect(c.name, at, func() error {
+		if err := f(); err != nil {
+			return err
+		}
+		c.countHeld()
+		ends = c.finish != nil && !c.finished && c.finish.Finished()
+		return nil
+	})
 	if endErr := c.end(); err == nil {
 		err = endErr
 	}
@@ -90,15 +106,14 @@ func (c *stageCore) call(ctx context.Context, at Origin, f func() error) error {
 	if err != nil {
 		return stageError(c.name, at, err)
 	}
-	c.countHeld()
-	return c.checkFinished(ctx)
+	if ends {
+		return c.endStream(ctx)
+	}
+	return nil
 }
 
-// checkFinished ends the stream behind a stage that wants no more.
-func (c *stageCore) checkFinished(ctx context.Context) error {
-	if c.finish == nil || c.finished || !c.finish.Finished() {
-		return nil
-	}
+// endStream ends the stream behind a stage that wants no more.
+func (c *stageCore) endStream(ctx context.Context) error {
 	c.finished = true
 	c.a.finished(c.node)
 	return c.next.control(ctx, engine.Control{Kind: engine.End})
@@ -153,13 +168,18 @@ func (c *stageCore) restore() error {
 	if !ok {
 		return nil
 	}
-	err := protect(c.name, Origin{}, func() error { return c.snap.Restore(snapshotReader(state.Put)) })
+	err := protect(c.name, Origin{}, func() error {
+		if err := c.snap.Restore(snapshotReader(state.Put)); err != nil {
+			return err
+		}
+		c.countHeld()
+		return nil
+	})
 	if err != nil {
 		return stageError(c.name, Origin{}, err)
 	}
-	c.countHeld()
 	c.tally.In.Add(c.held) // they came in before this attempt
-	return c.checkFinished(c.a.ctx)
+	return nil
 }
 
 // countHeld counts the records that the state stands for.

@@ -78,23 +78,31 @@ func startWorkers[I, O, P any](
 	return w, nil
 }
 
-// process cuts a batch into jobs.
+// process cuts a batch into jobs; where keys count, each record is one.
 func (w *workers[I]) process(ctx context.Context, in Batch[I]) error {
 	size := 1
 	if w.route == nil {
 		size = w.size.next(in.Len(), len(w.all))
 	}
 	for lo := 0; lo < in.Len(); lo += size {
-		if err := w.submit(ctx, in.Slice(lo, min(lo+size, in.Len()))); err != nil {
+		part := in.Slice(lo, min(lo+size, in.Len()))
+		var key uint64
+		if w.route != nil {
+			err := protect(w.node.name, part.first(), func() error { key = w.route(part.values[0]); return nil })
+			if err != nil {
+				return err
+			}
+		}
+		if err := w.submit(ctx, part, key); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *workers[I]) submit(ctx context.Context, in Batch[I]) error {
+func (w *workers[I]) submit(ctx context.Context, in Batch[I], key uint64) error {
 	in.retain()
-	j := &job[I]{in: in, done: make(chan struct{}, 1)}
+	j := &job[I]{in: in, key: key, done: make(chan struct{}, 1)}
 	var place engine.Packet = j
 	if w.places != nil {
 		j.places = w.places
@@ -106,7 +114,7 @@ func (w *workers[I]) submit(ctx context.Context, in Batch[I]) error {
 	if w.route == nil {
 		w.queue.add(j)
 	} else {
-		w.queue.addKeyed(j, w.route(in.values[0]))
+		w.queue.addKeyed(j)
 	}
 	return nil
 }
@@ -154,16 +162,18 @@ func (o *worker[I]) loop(ctx context.Context) error {
 			return err
 		}
 		start := time.Now()
-		o.set(j, start)
-		err = o.run.process(ctx, j.in)
+		o.set(j, o.node.pipeline.cfg.clock.Now())
+		dropped, err := passOwned(ctx, j.in, o.run)
 		o.set(nil, time.Time{})
 		took := time.Since(start)
+		o.node.tally.Revoked.Add(int64(dropped))
 		o.node.tally.Busy.Add(int64(took))
 		o.size.measured(took, j.in.Len())
 		if err != nil {
 			return err
 		}
 		j.emitted, o.rec.emitted = o.rec.emitted, nil
+		j.tally = o.node.tally
 		j.finish()
 		o.queue.done(j) // only now, so that the results of a key come in order
 	}

@@ -314,6 +314,19 @@ func TestRotationWhileNobodyLookedIsReadOn(t *testing.T) {
 	})
 }
 
+func TestFileOfWhichNothingWasReadIsKnownToTheNextRun(t *testing.T) {
+	following(t, func(t *testing.T) {
+		m := memWith(t, map[string]string{"app.log": ""})
+		r := open(t, Lines("app.log", on(m), Follow()), nil)
+		require.Empty(t, r.during(time.Second))
+		r.close()
+		add(t, m, "app.log", "one\n")
+		require.NoError(t, m.Rename("app.log", "app.log.1"))
+		add(t, m, "app.log", "two\n")
+		require.Equal(t, []string{"one", "two"}, open(t, Lines("app.log", on(m), Follow()), r.pos).during(time.Second))
+	})
+}
+
 func TestLastLineOfARotatedFileNeedsNoLineFeed(t *testing.T) {
 	following(t, func(t *testing.T) {
 		m := memWith(t, map[string]string{"app.log": "one\ntw"})

@@ -1,7 +1,9 @@
 package filesource
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/runnel-go/runnel"
@@ -79,6 +81,7 @@ func (r *reader[T]) take(ctx context.Context, c *cursor) (fetch runnel.Fetch[T],
 			}
 			continue
 		}
+		slices.SortStableFunc(out.bad, func(a, b bad) int { return cmp.Compare(a.start, b.start) })
 		for _, b := range out.bad {
 			fetch.Failed = append(fetch.Failed, r.failure(c.f, &RecordError{
 				Line: c.f.lineOf(in.data, b.start), Offset: base + int64(b.start), Length: int64(b.length), Err: b.err,

@@ -148,8 +148,12 @@ func (s *feed) enlist(f *file, at found) error {
 	s.byPath[at.path] = f
 	delete(s.doubtful, at.id)
 	s.push(f)
-	f.track.measure()
-	if s.follow && s.open < s.maxOpen {
+	if !s.follow {
+		f.track.measure()
+		return nil
+	}
+	s.moved(f.track) // so that the next run knows it, though it be renamed before anything of it was read
+	if s.open < s.maxOpen {
 		return s.openHandle(f)
 	}
 	return nil

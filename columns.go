@@ -105,6 +105,34 @@ func (c *columns) add(m *Meta) {
 	c.rows++
 }
 
+// addRow appends row r of from, or a row without metadata where from is nil.
+func (c *columns) addRow(from *columns, r int) {
+	if from == nil {
+		c.add(&Meta{})
+		return
+	}
+	n := c.rows
+	if len(from.keys) > 0 || len(c.keys) > 0 {
+		c.keys = append(pad(c.keys, n), cell(from.keys, r))
+	}
+	if len(from.times) > 0 || len(c.times) > 0 {
+		c.times = append(pad(c.times, n), cell(from.times, r))
+	}
+	if len(from.headers) > 0 || len(c.headers) > 0 {
+		c.headers = append(pad(c.headers, n), cell(from.headers, r))
+	}
+	c.addOrigin(from.assignment(r), from.offset(r))
+	c.rows++
+}
+
+// cell returns row r of a column, or a zero value if the column is left out.
+func cell[E any](column []E, r int) (e E) {
+	if len(column) > 0 {
+		e = column[r]
+	}
+	return e
+}
+
 // addOrigin appends where a row was read, and spreads what rows shared as soon as it differs.
 func (c *columns) addOrigin(a *Assignment, offset int64) {
 	n := c.rows

@@ -30,6 +30,10 @@ type Out[T any] struct {
 	column sync.Pool
 }
 
+// firstBlock is how many values the memory of a batch begins with: a stage that emits few at a time, in many copies, does
+// not hold a whole batch for each.
+const firstBlock = 16
+
 // newOut returns an Out that hands on to next in batches of up to max records.
 func newOut[T any](next receiver[T], max int, tally *engine.Tally, errs *policy) *Out[T] {
 	return &Out[T]{next: next, max: max, tally: tally, errs: errs}
@@ -44,6 +48,22 @@ func (o *Out[T]) Emit(value T, meta Meta) {
 	if o.cols != nil || meta.Key != nil || !meta.Time.IsZero() || meta.Headers != nil ||
 		meta.Origin.assignment != nil || meta.Origin.Source != "" || meta.Origin.Partition != "" {
 		o.grabColumns(len(b.values)).add(&meta)
+	}
+	b.values = append(b.values, value)
+	if len(b.values) >= o.max {
+		o.handOn()
+	}
+}
+
+// EmitRow emits a value with the metadata of one record that came in: row i of in.Columns() is that of record i. It is
+// [Out.Emit] without the metadata on the way.
+func (o *Out[T]) EmitRow(value T, meta Columns, row int) {
+	if o.err != nil {
+		return
+	}
+	b := o.grab()
+	if meta.cols != nil || o.cols != nil {
+		o.grabColumns(len(b.values)).addRow(meta.cols, meta.at+row)
 	}
 	b.values = append(b.values, value)
 	if len(b.values) >= o.max {
@@ -166,7 +186,7 @@ func (o *Out[T]) grab() *block[T] {
 	if o.block == nil {
 		o.block, _ = o.blocks.Get().(*block[T])
 		if o.block == nil {
-			o.block = &block[T]{values: make([]T, 0, o.max), home: &o.blocks}
+			o.block = &block[T]{values: make([]T, 0, min(o.max, firstBlock)), home: &o.blocks}
 		}
 		o.block.refs.Store(1)
 	}

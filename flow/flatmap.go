@@ -70,9 +70,8 @@ func (m *flatMapStage[I, O]) expand(in runnel.Batch[I], out *runnel.Out[O]) (n, 
 			continue
 		}
 		passed++
-		meta := in.Meta(i)
 		for _, o := range vals {
-			out.Emit(o, meta)
+			out.EmitRow(o, in.Columns(), i)
 		}
 	}
 	return in.Len(), passed, nil

@@ -33,16 +33,15 @@ func (m *flatMapSeqStage[I, O]) Process(ctx context.Context, in runnel.Batch[I],
 
 func (m *flatMapSeqStage[I, O]) run(ctx context.Context, in runnel.Batch[I], out *runnel.Out[O]) (n int, err error) {
 	defer catch(&err)
-	var meta runnel.Meta
-	yielded := 0
+	meta, yielded := in.Columns(), 0
 	// One function for all records, because a loop over the sequence would allocate for each.
 	yield := func(o O) bool {
-		out.Emit(o, meta)
+		out.EmitRow(o, meta, n)
 		yielded++
 		return yielded%seqCheck != 0 || ctx.Err() == nil
 	}
 	for i, v := range in.Values() {
-		n, meta, yielded = i, in.Meta(i), 0
+		n, yielded = i, 0
 		m.f(v)(yield)
 		switch {
 		case ctx.Err() != nil:

@@ -251,8 +251,11 @@ func (c *common) removeOpen(p *part) error {
 	name := p.body.Output().Name()
 	err := c.cfg.fsys.Remove(name)
 	closed := p.body.Output().Close()
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		err = c.cfg.fsys.Remove(name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	c.names = true
 	return errors.Join(err, closed)

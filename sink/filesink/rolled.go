@@ -131,7 +131,6 @@ func (r *rolled) name(number int) error {
 		if slices.ContainsFunc(r.done, func(d mark) bool { return d.Number == number }) {
 			return fmt.Errorf("%w: %s is gone", ErrChanged, hidden) // only this writer renames it, and has not yet
 		}
-		r.names = true // it was renamed, and that is perhaps not durable
 		return nil
 	case err != nil:
 		return err

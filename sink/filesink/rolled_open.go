@@ -141,7 +141,10 @@ func (r *rolled) anew(found folder) (int, error) {
 			return 0, err
 		}
 		for _, n := range found.hidden {
-			if err := r.recover(n); err != nil && !isEmpty(n) {
+			if isEmpty(n) {
+				continue
+			}
+			if err := r.recover(n); err != nil {
 				return 0, err
 			}
 		}
@@ -186,17 +189,20 @@ func (r *rolled) withPart(number int, do func(f fileconn.File, size int64) error
 	return errors.Join(err, f.Close())
 }
 
-// recover gives a part that a crash left its name, without its torn end.
+// recover gives a part that a crash left its name, without its torn end. One that holds nothing else is removed.
 func (r *rolled) recover(number int) error {
-	err := r.withPart(number, func(f fileconn.File, size int64) error {
-		whole, err := r.cutTorn(f, size)
-		if err != nil {
+	var whole int64
+	err := r.withPart(number, func(f fileconn.File, size int64) (err error) {
+		if whole, err = r.cutTorn(f, size); err != nil {
 			return err
 		}
 		return r.shorten(f, size, whole)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case whole == 0:
+		return r.cfg.fsys.Remove(r.pattern.hidden(number))
 	}
 	return r.name(number)
 }

@@ -30,9 +30,9 @@ func TestStartOfNumberedFilesWithoutCheckpoint(t *testing.T) {
 			want: map[string]string{"o-1": "new\n", "other": ""}},
 		{name: "appended", found: map[string]string{"o-2": "old\n"}, opts: []Option{Append()},
 			want: map[string]string{"o-2": "old\n", "o-3": "new\n"}},
-		{name: "appended behind what a crash left", opts: []Option{Append()}, torn: 2,
-			found: map[string]string{"o-2": "old\n", ".o-3.part": "a\n", ".o-4.part": "b\nto", ".o-5.part": ""},
-			want:  map[string]string{"o-2": "old\n", "o-3": "a\n", "o-4": "b\n", "o-6": "new\n"}},
+		{name: "appended behind what a crash left", opts: []Option{Append()}, torn: 6,
+			found: map[string]string{"o-2": "old\n", ".o-3.part": "a\n", ".o-4.part": "b\nto", ".o-5.part": "", ".o-6.part": "torn"},
+			want:  map[string]string{"o-2": "old\n", "o-3": "a\n", "o-4": "b\n", "o-7": "new\n"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -295,6 +295,17 @@ func TestAbortOfAFirstAttemptLeavesNothingThatIsMissedOrInTheWay(t *testing.T) {
 	}
 }
 
+func TestWhatIsPreparedAndNotCommittedGetsNoNameAtTheEnd(t *testing.T) {
+	t.Parallel()
+	mem := faultfs.NewMem()
+	w := open(t, Lines("o-%d", on(mem), RollRecords(2)), runnel.SinkEnv{Durable: true})
+	write(t, w, "a", "b", "c")
+	_, err := w.Prepare(context.Background(), 1)
+	require.NoError(t, err)
+	closed(t, w)
+	require.Equal(t, []string{".o-1.part", ".o-2.part"}, names(t, mem))
+}
+
 func TestFlushAloneMakesFilesThatAppearAtTheEnd(t *testing.T) {
 	t.Parallel()
 	mem := faultfs.NewMem()

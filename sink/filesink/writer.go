@@ -145,7 +145,6 @@ func (w *writer[T]) seal() (*token, error) {
 	if w.ended {
 		return nil, w.fail(runnel.ErrClosed)
 	}
-	w.block.begin() // whatever fails now, no batch is at hand
 	if err := w.writeBlock(); err != nil {
 		return nil, w.fail(err)
 	}

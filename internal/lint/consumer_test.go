@@ -3,8 +3,11 @@ package lint
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,17 +25,17 @@ func TestConsumerCompilesOnlyWhatItUses(t *testing.T) {
 		sums    int      // lines that go.sum may have
 	}{
 		"root and flow": {
-			imports: []string{"", "/checkpoint", "/flow"},
+			imports: []string{".", "checkpoint", "flow"},
 			modules: core,
 			sums:    10,
 		},
 		"generic sources and sinks": {
-			imports: []string{"", "/checkpoint", "/flow", "/source", "/sink"},
+			imports: []string{".", "checkpoint", "flow", "source", "sink"},
 			modules: core,
 			sums:    10,
 		},
 		"files": {
-			imports: []string{"", "/checkpoint", "/flow", "/source/filesource", "/sink/filesink"},
+			imports: []string{".", "checkpoint", "flow", "source/filesource", "sink/filesink"},
 			modules: slices.Concat(core, []string{"github.com/klauspost/compress", "github.com/fsnotify/fsnotify", "golang.org/x/sys"}),
 			sums:    16,
 		},
@@ -40,7 +43,7 @@ func TestConsumerCompilesOnlyWhatItUses(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := consumer(t, tt.imports)
+			dir := consumer(t, "package main\n"+blankImports(tt.imports)+"func main() {}\n")
 			run(t, dir, "go", "mod", "tidy")
 			run(t, dir, "go", "build", "-o", os.DevNull, ".")
 
@@ -60,21 +63,49 @@ func TestConsumerCompilesOnlyWhatItUses(t *testing.T) {
 	}
 }
 
-// consumer writes a module that imports packages of this one, by its folder, and returns where.
-func consumer(t *testing.T, imports []string) string {
+// TestProgramsOfTheDocumentationCompile builds what README.md and docs show as complete programs.
+func TestProgramsOfTheDocumentationCompile(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
+	require.NoError(t, err)
+	program := regexp.MustCompile("(?ms)^```go\n(package main\n.*?)^```$")
+	for _, page := range append(pages, filepath.Join(repository, "README.md")) {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		found := program.FindAllSubmatch(text, -1)
+		if filepath.Base(page) == "README.md" {
+			require.NotEmpty(t, found, "README.md shows no complete program")
+		}
+		for i, m := range found {
+			t.Run(filepath.Base(page)+" "+strconv.Itoa(i+1), func(t *testing.T) {
+				t.Parallel()
+				dir := consumer(t, string(m[1]))
+				run(t, dir, "go", "mod", "tidy")
+				run(t, dir, "go", "vet", ".")
+			})
+		}
+	}
+}
+
+// consumer writes a module of one program, which uses this module as it lies here, and returns where.
+func consumer(t *testing.T, program string) string {
 	t.Helper()
 	here, err := filepath.Abs(repository)
 	require.NoError(t, err)
-	main := "package main\n\nimport (\n"
-	for _, path := range imports {
-		main += "\t_ \"" + modulePath + path + "\"\n"
-	}
-	main += ")\n\nfunc main() {}\n"
 	mod := "module consumer\n\ngo " + goLine(t) + "\n\nrequire " + modulePath + " v0.0.0\n\nreplace " + modulePath + " => " + here + "\n"
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(main), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
 	return dir
+}
+
+// blankImports imports packages of this module, by their folders.
+func blankImports(dirs []string) string {
+	var text strings.Builder
+	for _, dir := range dirs {
+		text.WriteString("import _ " + strconv.Quote(path.Join(modulePath, dir)) + "\n")
+	}
+	return text.String()
 }
 
 // goLine returns the version of Go that this module asks for.
@@ -89,9 +120,9 @@ func goLine(t *testing.T) string {
 	return ""
 }
 
-func lines(t *testing.T, path string) []string {
+func lines(t *testing.T, name string) []string {
 	t.Helper()
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(name)
 	require.NoError(t, err)
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }

@@ -156,34 +156,34 @@ func checkPackages(files []*file) []Fault {
 	var faults []Fault
 	dirs, of := packages(files)
 	for _, dir := range dirs {
-		var first, doc *file
+		var sources []*file
 		for _, f := range of[dir] {
-			if f.isTest() {
-				continue
+			if !f.isTest() {
+				sources = append(sources, f)
 			}
-			if first == nil {
-				first = f
-			}
-			if documented(f.tree.Doc) == nil {
-				continue
-			}
-			if doc != nil {
-				faults = append(faults, f.fault(f.tree.Package, "the package is described in %s already: keep one", doc.path))
-			}
-			doc = f
 		}
-		if first != nil {
-			faults = append(faults, checkPackage(first, doc)...)
+		if len(sources) > 0 {
+			faults = append(faults, checkPackage(sources)...)
 		}
 	}
 	return faults
 }
 
-func checkPackage(first, doc *file) []Fault {
+func checkPackage(sources []*file) []Fault {
 	var faults []Fault
-	name := first.tree.Name.Name
+	first, name := sources[0], sources[0].tree.Name.Name
 	if base := path.Base(first.dir()); base != name && !first.isCommand() && first.dir() != "." {
 		faults = append(faults, first.fault(first.tree.Name.Pos(), "package %s lies in a folder %s: give both one name", name, base))
+	}
+	var doc *file
+	for _, f := range sources {
+		switch {
+		case documented(f.tree.Doc) == nil:
+		case doc == nil:
+			doc = f
+		default:
+			faults = append(faults, f.fault(f.tree.Package, "the package is described in %s already: keep one", doc.path))
+		}
 	}
 	if doc == nil {
 		return append(faults, first.fault(first.tree.Package, "package %s has no comment: say what it is for", name))
@@ -192,7 +192,7 @@ func checkPackage(first, doc *file) []Fault {
 	if !first.isCommand() && !strings.HasPrefix(text, "Package "+name+" ") {
 		faults = append(faults, doc.fault(doc.tree.Doc.Pos(), "the comment of the package does not begin with Package %s", name))
 	}
-	if lines := strings.Count(text, "\n"); path.Base(doc.path) == "doc.go" && lines <= longDoc {
+	if lines := strings.Count(text, "\n"); path.Base(doc.path) == "doc.go" && lines <= longDoc && len(sources) > 1 {
 		faults = append(faults, doc.fault(doc.tree.Doc.Pos(),
 			"the comment has %d lines: up to %d stand in the file that a reader wants first", lines, longDoc))
 	}

@@ -178,11 +178,14 @@ func TestPackagesHaveOneCommentAndTheNameOfTheirFolder(t *testing.T) {
 			[]string{"flow/a.go:1: package flow has no comment"}},
 		"two": {[]source{{"flow/a.go", "// Package flow is.\npackage flow\n"}, {"flow/b.go", "// Package flow was.\npackage flow\n"}},
 			[]string{"flow/b.go:2: the package is described in flow/a.go already"}},
-		"other words":    {[]source{{"flow/a.go", "// It flows.\npackage flow\n"}}, []string{"does not begin with Package flow"}},
-		"a command":      {[]source{{"cmd/runnel/main.go", "// Command runnel runs.\npackage main\n"}}, nil},
-		"another name":   {[]source{{"flow/a.go", "// Package run runs.\npackage run\n"}}, []string{"lies in a folder flow"}},
-		"a small doc.go": {[]source{{"flow/doc.go", "// Package flow is.\npackage flow\n"}}, []string{"the comment has 1 lines"}},
-		"a large doc.go": {[]source{{"flow/doc.go", "// Package flow is.\n" + strings.Repeat("// More.\n", 15) + "package flow\n"}}, nil},
+		"other words":  {[]source{{"flow/a.go", "// It flows.\npackage flow\n"}}, []string{"does not begin with Package flow"}},
+		"a command":    {[]source{{"cmd/runnel/main.go", "// Command runnel runs.\npackage main\n"}}, nil},
+		"another name": {[]source{{"flow/a.go", "// Package run runs.\npackage run\n"}}, []string{"lies in a folder flow"}},
+		"a small doc.go": {[]source{{"flow/doc.go", "// Package flow is.\npackage flow\n"}, {"flow/map.go", "package flow\n"}},
+			[]string{"flow/doc.go:1: the comment has 1 lines"}},
+		"a small doc.go beside tests": {[]source{{"flow/doc.go", "// Package flow is.\npackage flow\n"}}, nil},
+		"a large doc.go": {[]source{{"flow/doc.go", "// Package flow is.\n" + strings.Repeat("// More.\n", 15) + "package flow\n"},
+			{"flow/map.go", "package flow\n"}}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -61,10 +61,17 @@ func (c *stageCore) join(in *engine.Task) error {
 	if in != nil && c.deadline != nil {
 		in.Add(c)
 	}
-	if err := c.restore(); err != nil {
-		return err
+	err := protect(c.name, Origin{}, func() error {
+		if err := c.restore(); err != nil {
+			return err
+		}
+		c.finished = c.finish != nil && c.finish.Finished()
+		return nil
+	})
+	if err != nil {
+		return stageError(c.name, Origin{}, err)
 	}
-	if c.finished = c.finish != nil && c.finish.Finished(); c.finished {
+	if c.finished {
 		c.a.finished(c.node)
 		in.Before(func(ctx context.Context) error { return c.next.control(ctx, engine.Control{Kind: engine.End}) })
 	}
@@ -168,16 +175,10 @@ func (c *stageCore) restore() error {
 	if !ok {
 		return nil
 	}
-	err := protect(c.name, Origin{}, func() error {
-		if err := c.snap.Restore(snapshotReader(state.Put)); err != nil {
-			return err
-		}
-		c.countHeld()
-		return nil
-	})
-	if err != nil {
-		return stageError(c.name, Origin{}, err)
+	if err := c.snap.Restore(snapshotReader(state.Put)); err != nil {
+		return err
 	}
+	c.countHeld()
 	c.tally.In.Add(c.held) // they came in before this attempt
 	return nil
 }

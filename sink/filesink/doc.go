@@ -25,7 +25,8 @@
 // # What an acknowledgement means
 //
 // A checkpoint waits until the disk has the records (fsync of the file, and of its folder where names are new), or with
-// [AckWritten] until the operating system has them, which outlives the process but not a loss of power.
+// [AckWritten] until the operating system has them, which outlives the process but not a loss of power. Files have their
+// names durably once their checkpoint is committed, and what is in them is on the disk.
 //
 // # Compression
 //

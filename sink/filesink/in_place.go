@@ -107,7 +107,7 @@ func (p *inPlace) full(int) bool { return false }
 func (p *inPlace) next() error { return errors.New("a single file has no next one") }
 
 func (p *inPlace) seal() (*token, error) {
-	if err := p.sealPart(); err != nil {
+	if err := p.sealPart(!p.cfg.written); err != nil {
 		return nil, err
 	}
 	if err := p.syncNames(); err != nil {

@@ -83,7 +83,8 @@ func AllowLoss() Option { return option(func(c *config) { c.allowLoss = true }) 
 
 // AckWritten acknowledges records as soon as the operating system has them. That is faster and outlives the end of the
 // process, but not a loss of power: the next start then finds less than the checkpoint says and refuses, unless
-// [AllowLoss] is set. The default is to wait for the disk.
+// [AllowLoss] is set. Numbered files are on the disk before they get their names all the same. The default is to wait for
+// the disk.
 func AckWritten() Option { return option(func(c *config) { c.written = true }) }
 
 // NoEmptyFile leaves no file behind if there was no record. The default is a valid empty one: a CSV file with its

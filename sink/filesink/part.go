@@ -117,13 +117,13 @@ func (c *common) newPart(f fileconn.File, m mark) (*part, error) {
 	return p, nil
 }
 
-// sealPart ends the archive's member and makes the part durable.
-func (c *common) sealPart() error {
+// sealPart ends the archive's member and, with sync, makes the part durable.
+func (c *common) sealPart(sync bool) error {
 	p := c.opened
 	if err := p.body.EndMember(); err != nil {
 		return err
 	}
-	if !c.cfg.written {
+	if sync {
 		if err := p.body.Output().Sync(); err != nil {
 			return err
 		}

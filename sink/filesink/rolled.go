@@ -35,9 +35,10 @@ func (r *rolled) full(block int) bool {
 		c.rollEvery > 0 && r.time.Sub(p.Since) >= c.rollEvery
 }
 
-// next opens the part behind the open one before it lets go of that and of its lock.
+// next opens the part behind the open one before it lets go of that and of its lock. What is finished is made durable
+// whatever an acknowledgement means: nobody looks at it again.
 func (r *rolled) next() error {
-	if err := r.sealPart(); err != nil {
+	if err := r.sealPart(true); err != nil {
 		return err
 	}
 	old := r.opened
@@ -90,7 +91,7 @@ func (r *rolled) seal() (*token, error) {
 			return nil, err
 		}
 	}
-	if err := r.sealPart(); err != nil {
+	if err := r.sealPart(!r.cfg.written); err != nil {
 		return nil, err
 	}
 	if err := r.syncNames(); err != nil {
@@ -182,6 +183,9 @@ func (r *rolled) close(done bool) error {
 	}
 	if !done {
 		return part.body.Output().Close()
+	}
+	if err := part.body.Output().Sync(); err != nil {
+		return errors.Join(err, part.body.Output().Close())
 	}
 	// The name comes before the lock is given back. Where a file that is open cannot be renamed, it is tried again.
 	due := append(slices.Clone(r.done), part.mark)

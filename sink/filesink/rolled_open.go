@@ -214,9 +214,6 @@ func (r *rolled) shorten(f fileconn.File, size, whole int64) error {
 			return err
 		}
 	}
-	if r.cfg.written {
-		return nil
-	}
 	return f.Sync()
 }
 

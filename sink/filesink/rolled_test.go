@@ -44,7 +44,7 @@ func TestFilesRollByEachCriterion(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s, batches of %d", tc.name, perBatch), func(t *testing.T) {
 				t.Parallel()
-				mem, now := faultfs.NewMem(), &clock{time.Unix(100, 0)}
+				mem, now := faultfs.NewMem(), &clock{now: time.Unix(100, 0)}
 				w := open(t, Lines("o-%d", append(tc.opts, on(mem))...), runnel.SinkEnv{Clock: now})
 				records := []string{"a", "bb", "ccc", "dddd", "e"}
 				for at := 0; at < len(records); at += perBatch {
@@ -98,7 +98,7 @@ func TestFinishedFilesAppearWhenTheirCheckpointIsCommitted(t *testing.T) {
 
 func TestAnIdleFileIsFinishedAtACheckpointOnceItsTimeHasCome(t *testing.T) {
 	t.Parallel()
-	mem, now := faultfs.NewMem(), &clock{time.Unix(100, 0)}
+	mem, now := faultfs.NewMem(), &clock{now: time.Unix(100, 0)}
 	w := open(t, Lines("o-%d", on(mem), RollEvery(time.Minute)), runnel.SinkEnv{Clock: now})
 	write(t, w, "a")
 	complete(t, w, 1)
@@ -117,7 +117,7 @@ func TestAnIdleFileIsFinishedAtACheckpointOnceItsTimeHasCome(t *testing.T) {
 // TestAgeAndCountGoOnAfterARestart: what a file has is part of the checkpoint.
 func TestAgeAndCountGoOnAfterARestart(t *testing.T) {
 	t.Parallel()
-	mem, now := faultfs.NewMem(), &clock{time.Unix(100, 0)}
+	mem, now := faultfs.NewMem(), &clock{now: time.Unix(100, 0)}
 	make := func() *Sink[string] { return Lines("o-%d", on(mem), RollEvery(time.Minute), RollRecords(3)) }
 	env := runnel.SinkEnv{Clock: now, Durable: true}
 	w := open(t, make(), env)

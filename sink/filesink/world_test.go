@@ -27,10 +27,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // on has a sink use a file system of the test.
 func on(fsys fileconn.FS) Option { return option(func(c *config) { c.fsys = fsys }) }
 
-// clock is a clock that the test sets.
-type clock struct{ now time.Time }
+// clock is a clock that the test sets, and that moves by step with each look at it.
+type clock struct {
+	now  time.Time
+	step time.Duration
+}
 
-func (c *clock) Now() time.Time { return c.now }
+func (c *clock) Now() time.Time {
+	c.now = c.now.Add(c.step)
+	return c.now
+}
 
 func (c *clock) After(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
 
@@ -170,7 +176,7 @@ func (h *host) run(j job) error {
 	ctx := context.Background()
 	s := j.make(faultfs.Inject(h.mem, h.hook))
 	w, err := s.Open(ctx, runnel.SinkEnv{
-		Name: "out", From: h.store.n, Prepared: h.store.token, Durable: true, Clock: &clock{time.Unix(1, 0)},
+		Name: "out", From: h.store.n, Prepared: h.store.token, Durable: true, Clock: &clock{now: time.Unix(1, 0), step: 1},
 	})
 	if err != nil {
 		return err

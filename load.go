@@ -21,14 +21,17 @@ type beginning struct {
 func (p *Pipeline) load(ctx context.Context, log checkpoint.Log) (beginning, error) {
 	c, err := log.Load(ctx, 0)
 	var damaged *checkpoint.DamagedError
-	if errors.As(err, &damaged) {
+	switch {
+	case errors.As(err, &damaged):
 		c, err = p.fallBack(ctx, log, damaged)
+	case errors.Is(err, checkpoint.ErrNotFound):
+		err = nil
 	}
 	switch {
-	case errors.Is(err, checkpoint.ErrNotFound):
-		return beginning{first: p.durable()}, nil
 	case err != nil:
 		return beginning{}, fmt.Errorf("runnel: pipeline %q: %w", p.name, err)
+	case c == nil:
+		return beginning{first: p.durable()}, nil
 	}
 	if err := p.checkShape(c); err != nil {
 		return beginning{}, err
@@ -38,7 +41,7 @@ func (p *Pipeline) load(ctx context.Context, log checkpoint.Log) (beginning, err
 
 func (p *Pipeline) durable() bool { return p.cfg.store != nil && p.cfg.store.Durable() }
 
-// fallBack goes to the newest checkpoint before a damaged one. What a transactional sink has published since then
+// fallBack goes to the newest checkpoint before a damaged one; nil means that there is none. What a transactional sink has published since then
 // would be published again, so with one of these the start is refused.
 func (p *Pipeline) fallBack(ctx context.Context, log checkpoint.Log, damaged *checkpoint.DamagedError) (*checkpoint.Checkpoint, error) {
 	for _, n := range p.nodes {
@@ -53,7 +56,7 @@ func (p *Pipeline) fallBack(ctx context.Context, log checkpoint.Log, damaged *ch
 		return nil, err
 	}
 	if damaged.Intact == 0 {
-		return nil, checkpoint.ErrNotFound
+		return nil, nil
 	}
 	return log.Load(ctx, damaged.Intact)
 }

@@ -24,10 +24,10 @@ type Reader[T any] interface {
 	// waits. When ctx ends the pipeline wants no more: Read returns soon, with any error.
 	// The fetch is given away: its slices are not touched again by the reader ([Buffers] recycles them).
 	Read(ctx context.Context) (Fetch[T], error)
-	// Commit tells the source's system that everything before pos is done. It runs beside Read, one call at a time and
-	// in order, also after io.EOF, until Close. It commits only what the reader still owns in the token's generation
-	// and refuses the rest with an error. A failed commit is tried again with the next marker's position, and fails
-	// the run only at the last.
+	// Commit tells the source's system that everything before pos is done, which has the partitions that moved since
+	// the commit before. It runs beside Read, one call at a time and in order, also after io.EOF, until Close. It
+	// commits only what the reader still owns in the token's generation and refuses the rest with an error. A failed
+	// commit is tried again with the next marker's position, and fails the run only at the last.
 	Commit(ctx context.Context, pos checkpoint.Position) error
 	// Close ends the reader and wakes a Read that waits. It is called once, after the last Commit.
 	Close(ctx context.Context) error

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/runnel-go/runnel/checkpoint"
 	"golang.org/x/sync/errgroup"
@@ -74,15 +73,17 @@ func (c *Coordinator) completeMarker(ctx context.Context, m *marker) error {
 	return nil
 }
 
-// commitSources tells all sources at once. What fails is tried again with the next marker, whose position covers it.
+// commitSources tells all sources at once which partitions have moved. What fails is tried again with the next marker,
+// whose position covers it.
 func (c *Coordinator) commitSources(ctx context.Context, m *marker) error {
 	var group errgroup.Group
 	for s, pos := range m.positions {
-		if len(pos) == 0 || samePosition(s.position, pos) {
+		moved := movedSince(s.position, pos)
+		if len(moved) == 0 {
 			continue
 		}
 		group.Go(func() error {
-			err := Protect(s.cfg.Name, func() error { return s.cfg.Commit(ctx, pos) })
+			err := Protect(s.cfg.Name, func() error { return s.cfg.Commit(ctx, moved) })
 			if err != nil {
 				c.cfg.Warn("the commit of a source failed", "source", s.cfg.Name, "checkpoint", m.control.Number, "err", err)
 				return fmt.Errorf("%s: commit: %w", s.cfg.Name, err)
@@ -96,8 +97,16 @@ func (c *Coordinator) commitSources(ctx context.Context, m *marker) error {
 	return group.Wait()
 }
 
-func samePosition(a, b checkpoint.Position) bool {
-	return maps.EqualFunc(a, b, func(a, b []byte) bool { return string(a) == string(b) })
+// movedSince returns the part of a position that was not committed yet. A partition that rests is left out: it may have
+// been given up since, and then must not be committed again.
+func movedSince(committed, pos checkpoint.Position) checkpoint.Position {
+	moved := make(checkpoint.Position)
+	for partition, token := range pos {
+		if string(committed[partition]) != string(token) {
+			moved[partition] = token
+		}
+	}
+	return moved
 }
 
 // advance takes a complete marker away, and lets in what waited for that.

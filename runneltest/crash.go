@@ -22,6 +22,7 @@ type crashConfig struct {
 	seed    uint64
 	most    int
 	release bool
+	stops   bool
 }
 
 type crashOption func(*crashConfig)
@@ -37,6 +38,9 @@ func Most(n int) CrashOption { return crashOption(func(c *crashConfig) { c.most 
 // ReleaseByClose lets a killed process close its sources and sinks. It is for systems that hold something in this
 // process that the end of a real one would release, such as a file lock, and whose Close changes nothing else.
 func ReleaseByClose() CrashOption { return crashOption(func(c *crashConfig) { c.release = true }) }
+
+// ByStop ends each process by a clean stop in place of a kill. Then nothing is repeated either, whatever the sinks.
+func ByStop() CrashOption { return crashOption(func(c *crashConfig) { c.stops = true }) }
 
 // Crash runs a scenario again and again, in subtests, and each time kills its process at another place: before, or
 // right after, a call to the outside, which is whatever goes through [Process.Hook]. Half of the restarted processes are
@@ -82,7 +86,11 @@ func Crash(t *testing.T, scenario func(t *testing.T, m *Machine), opts ...CrashO
 		if random.IntN(2) == 0 {
 			kills = append(kills, 1+random.IntN(places))
 		}
-		t.Run(fmt.Sprintf("killed at %v of %d, seed %d", kills, places, c.seed), func(t *testing.T) {
+		end := "killed"
+		if c.stops {
+			end = "stopped"
+		}
+		t.Run(fmt.Sprintf("%s at %v of %d, seed %d", end, kills, places, c.seed), func(t *testing.T) {
 			scenario(t, &Machine{t: t, cfg: c, kills: kills})
 		})
 	}
@@ -102,22 +110,21 @@ func (m *Machine) Run(build func(p *Process) *runnel.Pipeline) {
 	m.t.Helper()
 	for {
 		ctx, stop := context.WithCancel(context.Background())
-		p := &Process{release: m.cfg.release, stop: stop}
+		p := &Process{cfg: m.cfg, stop: stop}
 		if len(m.kills) > 0 {
-			p.killAt, m.kills = m.kills[0], m.kills[1:]
+			p.endAt, m.kills = m.kills[0], m.kills[1:]
 		}
 		p.pipeline = build(p)
 		err := p.pipeline.Run(ctx)
 		stop()
-		places, killed := p.ended()
+		places, ended, killed := p.outcome()
 		m.places += places
-		if killed {
-			continue
-		}
-		if err != nil {
+		if err != nil && !killed {
 			m.t.Fatalf("runneltest: the run failed, and nobody killed it: %v", err)
 		}
-		return
+		if !ended {
+			return
+		}
 	}
 }
 
@@ -125,28 +132,32 @@ func (m *Machine) Run(build func(p *Process) *runnel.Pipeline) {
 type Process struct {
 	pipeline *runnel.Pipeline
 	stop     context.CancelFunc
-	release  bool
-	killAt   int // 0: never
+	cfg      crashConfig
+	endAt    int // 0: never
 
 	mu     sync.Mutex
 	places int  // guarded by mu
-	killed bool // guarded by mu
+	ended  bool // its time has come; guarded by mu
 }
 
-// Hook counts the calls to the outside, and kills the process when its time has come. It is a [Hook].
+// Hook counts the calls to the outside, and ends the process when its time has come. It is a [Hook].
 func (p *Process) Hook(_ context.Context, c Call) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.killed {
+	if !p.ended {
 		p.places++
-		if p.places != p.killAt {
+		if p.places != p.endAt {
 			return nil
 		}
-		p.killed = true
-		p.pipeline.Abort() // only ends the goroutines; no call of theirs gets through
+		p.ended = true
+		if p.cfg.stops {
+			p.stop()
+		} else {
+			p.pipeline.Abort() // only ends the goroutines; no call of theirs gets through
+		}
 	}
 	closes := c.Op == OpCloseSink || c.Op == OpCloseSource
-	if c.Op == OpCloseStore || (closes && p.release) {
+	if p.cfg.stops || c.Op == OpCloseStore || (closes && p.cfg.release) {
 		return nil
 	}
 	return ErrKilled
@@ -161,12 +172,12 @@ func (p *Process) Stop() { p.stop() }
 
 // Killed says whether the process was killed.
 func (p *Process) Killed() bool {
-	_, killed := p.ended()
+	_, _, killed := p.outcome()
 	return killed
 }
 
-func (p *Process) ended() (places int, killed bool) {
+func (p *Process) outcome() (places int, ended, killed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.places, p.killed
+	return p.places, p.ended, p.ended && !p.cfg.stops
 }

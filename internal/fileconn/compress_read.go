@@ -87,7 +87,7 @@ func (g *gunzip) Read(p []byte) (int, error) {
 		n, err := g.z.Read(p)
 		g.plain += int64(n)
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			g.inside = false
 		case err != nil:
 			g.err = err
@@ -118,7 +118,7 @@ func (g *gunzip) next() error {
 	} else {
 		err = g.z.Reset(g.in)
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF // a header that is cut
 	}
 	if err != nil {

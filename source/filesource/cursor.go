@@ -41,7 +41,7 @@ func (c *cursor) input() input {
 
 // final says whether what is there is all that comes, and undamaged.
 func (c *cursor) final() bool {
-	return !c.endless && (c.err == io.EOF || errors.Is(c.err, ErrGarbage))
+	return !c.endless && (errors.Is(c.err, io.EOF) || errors.Is(c.err, ErrGarbage))
 }
 
 // take moves over n bytes of data.

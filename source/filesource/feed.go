@@ -183,9 +183,9 @@ func (s *feed) end(ctx context.Context) error {
 	f := c.f
 	s.endCursor()
 	switch {
-	case c.err == io.EOF && s.follow:
+	case errors.Is(c.err, io.EOF) && s.follow:
 		return s.atEnd(f)
-	case c.err == io.EOF:
+	case errors.Is(c.err, io.EOF):
 		f.finished = !c.cut
 		s.closeHandle(f)
 		f.state = stateIdle

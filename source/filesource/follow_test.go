@@ -2,7 +2,6 @@ package filesource
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -577,6 +576,6 @@ func TestCloseWakesARead(t *testing.T) {
 		synctest.Wait()
 		r.close()
 		require.ErrorIs(t, <-done, runnel.ErrClosed)
-		require.False(t, errors.Is(r.next(context.Background()), io.EOF))
+		require.NotErrorIs(t, r.next(context.Background()), io.EOF)
 	})
 }

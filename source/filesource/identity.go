@@ -71,7 +71,7 @@ type rawReader struct {
 func (r *rawReader) Read(p []byte) (int, error) {
 	n, err := r.f.ReadAt(p, r.at)
 	r.at += int64(n)
-	if n > 0 && err == io.EOF {
+	if n > 0 && errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return n, err
@@ -99,7 +99,7 @@ func (c *content) close() {
 func detect(f fileconn.File) (fileconn.Packing, error) {
 	var head [fileconn.MagicBytes]byte
 	n, err := f.ReadAt(head[:], 0)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return fileconn.PackNone, err
 	}
 	return fileconn.DetectPacking(head[:n]), nil

@@ -43,7 +43,7 @@ type Call struct {
 type Hook func(Call) error
 
 // Short makes a read or write end after N bytes and return Err, which may be nil.
-type Short struct {
+type Short struct { //nolint:errname // no failure by itself: it comes in the place of one
 	// N is the number of bytes that are read or written.
 	N int
 	// Err is what the call returns.

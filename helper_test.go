@@ -134,6 +134,7 @@ type collect[T any] struct {
 
 	valuesMu sync.Mutex
 	values   []T // guarded by valuesMu
+	prepared int // how many of them Abort leaves; guarded by valuesMu
 }
 
 func (s *collect[T]) Describe() runnel.Traits {
@@ -207,14 +208,25 @@ func (w collectLate[T]) Barrier(_ context.Context, done func(error)) {
 type collectTx[T any] struct{ *collectWriter[T] }
 
 func (w collectTx[T]) Prepare(ctx context.Context, n checkpoint.Number) ([]byte, error) {
-	return fmt.Append(nil, "token ", n), w.call(ctx, fmt.Sprint("prepare ", n))
+	if err := w.call(ctx, fmt.Sprint("prepare ", n)); err != nil {
+		return nil, err
+	}
+	w.valuesMu.Lock()
+	defer w.valuesMu.Unlock()
+	w.prepared = len(w.values)
+	return fmt.Append(nil, "token ", n), nil
 }
 
 func (w collectTx[T]) Commit(ctx context.Context, n checkpoint.Number, token []byte) error {
 	return w.call(ctx, fmt.Sprintf("commit %d with %s", n, token))
 }
 
-func (w collectTx[T]) Abort(ctx context.Context) error { return w.call(ctx, "abort") }
+func (w collectTx[T]) Abort(ctx context.Context) error {
+	w.valuesMu.Lock()
+	w.values = w.values[:w.prepared]
+	w.valuesMu.Unlock()
+	return w.call(ctx, "abort")
+}
 
 type collectDecider[T any] struct{ *collectWriter[T] }
 

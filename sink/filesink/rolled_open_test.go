@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/runnel-go/runnel"
+	"github.com/runnel-go/runnel/internal/fileconn"
 	"github.com/runnel-go/runnel/internal/fileconn/faultfs"
 )
 
@@ -85,4 +86,54 @@ func TestAForeignFileIsNeverReplaced(t *testing.T) {
 	complete(t, w, 2)
 	closed(t, w)
 	require.Equal(t, map[string]string{"o-1": "a\n", "away": "foreign\n"}, contents(t, mem))
+}
+
+// TestAWriterThatRollsMeanwhileKeepsOthersOut: another writer, which is alive, goes on to the next part between the look
+// at the folder and the lock of the part that was the newest.
+func TestAWriterThatRollsMeanwhileKeepsOthersOut(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(mem *faultfs.Mem) error{
+		"it began another part": func(mem *faultfs.Mem) error {
+			f, err := fileconn.Create(mem, ".o-2.part", 0)
+			if err != nil {
+				return err
+			}
+			return f.Close()
+		},
+		"it ended":  func(mem *faultfs.Mem) error { return mem.Rename(".o-1.part", "o-1") },
+		"it failed": func(mem *faultfs.Mem) error { return mem.Remove(".o-1.part") },
+	} {
+		mem := faultfs.NewMem()
+		put(t, mem, ".o-1.part", "")
+		fsys := faultfs.Inject(mem, func(c faultfs.Call) error {
+			if c.Op == faultfs.OpOpen && c.Name == ".o-1.part" {
+				return change(mem)
+			}
+			return nil
+		})
+		_, err := Lines("o-%d", on(fsys), RollRecords(1), Append()).Open(context.Background(), runnel.SinkEnv{})
+		require.ErrorIs(t, err, ErrInUse, name)
+		require.Zero(t, mem.OpenFiles(), name)
+	}
+}
+
+// TestAHeaderThatThePowerTookIsNoLoss: it is written again.
+func TestAHeaderThatThePowerTookIsNoLoss(t *testing.T) {
+	t.Parallel()
+	for path, opts := range map[string][]Option{"o": nil, "o-%d": {RollRecords(5)}} {
+		mem := faultfs.NewMem()
+		make := func() *Sink[int] { return CSV(path, header, rowOf, csvOptions(on(mem), append(opts, AckWritten()))...) }
+		w := open(t, make(), runnel.SinkEnv{Durable: true})
+		token := complete(t, w, 1)
+		closed(t, w)
+		for _, name := range names(t, mem) {
+			require.NoError(t, mem.Truncate(name, 2))
+			require.NoError(t, mem.Rename(name, map[string]string{"o": "o", "o-1": ".o-1.part"}[name]))
+		}
+		w = open(t, make(), runnel.SinkEnv{Durable: true, From: 1, Prepared: token})
+		write(t, w, 1)
+		complete(t, w, 2)
+		closed(t, w)
+		require.Equal(t, []string{"a,b\n1,x\n"}, values(contents(t, mem)), path)
+	}
 }

@@ -79,7 +79,7 @@ func (n *node) describe(x any) {
 		return nil
 	})
 	if n.traits.Kind != "" {
-		n.kind = n.traits.Kind
+		n.kind = n.traits.Kind + "-" + n.kind // so that a source and a sink of one format differ
 	}
 }
 

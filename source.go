@@ -19,9 +19,10 @@ type Source[T any] interface {
 // Reader reads a source once it is open. Optional abilities, found by assertion: [Abandoner], [PositionComparer],
 // [Lagger].
 type Reader[T any] interface {
-	// Read waits for records and returns them, with the position behind them; io.EOF after the last, alone or with a
-	// last fetch. One Read runs at a time, and what it returned is handed on before the next. Markers pass while Read
-	// waits. When ctx ends the pipeline wants no more: Read returns soon, with any error.
+	// Read waits for records and returns them, with the position behind them; io.EOF itself after the last, alone or
+	// with a last fetch. An error that wraps io.EOF is a failure like any other. One Read runs at a time, and what it
+	// returned is handed on before the next. Markers pass while Read waits. When ctx ends the pipeline wants no more:
+	// Read returns soon, with any error.
 	// The fetch is given away: its slices are not touched again by the reader ([Buffers] recycles them).
 	Read(ctx context.Context) (Fetch[T], error)
 	// Commit tells the source's system that everything before pos is done, which has the partitions that moved since
@@ -81,7 +82,8 @@ type Lagger interface {
 
 // Traits is what must be known of a source or a sink before anything is opened. The zero value promises nothing.
 type Traits struct {
-	// Kind is the stem of the name of a source or sink that is not named, such as "lines"; "source" or "sink" if empty.
+	// Kind tells in the name of a source or sink that is not named what it reads or writes: "lines" gives lines-source-1
+	// or lines-sink-1, nothing gives source-1 or sink-1.
 	Kind string
 	// Replay: a source that can be read again from a position.
 	Replay bool

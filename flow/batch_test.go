@@ -227,7 +227,7 @@ func TestBatchHasTheGreatestTimeAndTheFirstOrigin(t *testing.T) {
 	require.Equal(t, time.Unix(2, 0), records[1].Time)
 	require.EqualValues(t, 0, records[0].Origin.Offset)
 	require.EqualValues(t, 3, records[1].Origin.Offset)
-	require.Equal(t, "list-1", records[1].Origin.Source)
+	require.Equal(t, "list-source-1", records[1].Origin.Source)
 	for _, r := range records {
 		require.Nil(t, r.Key)
 		require.Nil(t, r.Headers)

@@ -36,7 +36,7 @@ func TestMappingsHandOnMetadata(t *testing.T) {
 				require.Equal(t, want.Time, r.Time)
 				require.Equal(t, want.Headers, r.Headers)
 				require.EqualValues(t, i, r.Origin.Offset)
-				require.Equal(t, "list-1", r.Origin.Source)
+				require.Equal(t, "list-source-1", r.Origin.Source)
 			}
 		})
 	}

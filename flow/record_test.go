@@ -24,7 +24,7 @@ func TestMapRecordSetsMetadata(t *testing.T) {
 	})
 	require.Len(t, records, 30)
 	for i, r := range records {
-		require.Equal(t, "list-1", r.Value)
+		require.Equal(t, "list-source-1", r.Value)
 		require.Equal(t, append([]byte("key "), byte(i)), r.Key)
 		require.Equal(t, fullMeta(i).Time.Add(time.Hour), r.Time)
 		require.Nil(t, r.Headers)

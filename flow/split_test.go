@@ -121,7 +121,7 @@ func TestMergeHasEveryRecordOnceInTheOrderOfItsStream(t *testing.T) {
 	for _, r := range out.got() {
 		bySource[r.Origin.Source] = append(bySource[r.Origin.Source], r.Value)
 	}
-	require.Equal(t, map[string][]int{"list-1": without(1000), "list-2": without(500)}, bySource)
+	require.Equal(t, map[string][]int{"list-source-1": without(1000), "list-source-2": without(500)}, bySource)
 	require.Equal(t, 1000, a.committedTo())
 	require.Equal(t, 500, b.committedTo())
 }

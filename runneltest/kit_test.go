@@ -233,13 +233,13 @@ func TestStoreOutlivesRuns(t *testing.T) {
 	store, d, probe := runneltest.NewStore(), runneltest.NewDriver[int](t), runneltest.NewProbe[int]()
 	for range 2 {
 		p := runnel.New("twice", runnel.Checkpoint(store))
-		runnel.From(p, d).To(probe)
+		runnel.From(p, d, runnel.Name("in")).To(probe)
 		run := runneltest.Start(t, p)
 		d.Send(7)
 		require.NoError(t, run.Stop())
 	}
 	require.Equal(t, []int{7, 7}, probe.Values(), "each run reads what the one before has not")
-	require.Equal(t, d.Position(2), store.Newest().Sources["driver-1"])
+	require.Equal(t, d.Position(2), store.Newest().Sources["in"])
 	require.Equal(t, checkpoint.Number(len(store.Saved())), store.Newest().Number)
 }
 

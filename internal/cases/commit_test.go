@@ -3,6 +3,7 @@ package cases_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"testing"
@@ -58,7 +59,7 @@ func TestCOR01CommitCoversNothingBehindTheRecordThatASinkHolds(t *testing.T) {
 		require.Greater(t, read, int64(held), "the source has read ahead")
 		require.Less(t, read, int64(n), "and not without a limit")
 		require.NotEmpty(t, p.Status().Open, "a checkpoint is due and cannot complete")
-		require.Contains(t, p.Status().Open[0].Waiting, "sink func-1")
+		require.Contains(t, p.Status().Open[0].Waiting, "sink func-sink-1")
 		require.LessOrEqual(t, d.Committed(), held)
 		require.Equal(t, d.Committed(), committed(t, store.Newest(), "topic"))
 		p.Abort()
@@ -264,3 +265,16 @@ func (r *customReader) ComparePosition(_ string, a, b []byte) int {
 
 func (r *customReader) Commit(context.Context, checkpoint.Position) error { return nil }
 func (r *customReader) Close(context.Context) error                       { return nil }
+
+func TestEndThatIsWrappedIsAFailureAndNotTheEnd(t *testing.T) {
+	t.Parallel()
+	d, probe := runneltest.NewDriver[int](t), runneltest.NewProbe[int]()
+	p := runnel.New("broken connection")
+	broken := fmt.Errorf("read tcp: %w", io.EOF)
+	runnel.From(p, runneltest.HookSource(d, runneltest.FailAt(runneltest.OpRead, 2, broken))).To(probe)
+	d.Post(1)
+	d.Post(2)
+	d.End()
+	require.ErrorIs(t, p.Run(context.Background()), broken)
+	require.Zero(t, d.Committed(), "the last marker, which stands for the end, was not taken")
+}

@@ -66,8 +66,8 @@ func (p *inPlace) begin(f fileconn.File, size int64, t *token) error {
 	id := fileconn.IDOf(info)
 	var m mark
 	switch {
-	case t != nil && t.Open.empty() && size < t.Open.Size: // nothing is lost but the header
-	case t != nil && t.Open.Size == 0 && t.Open.File != id: // no bytes that tell whether it is the same file
+	case t != nil && t.Open.empty() && (size < t.Open.Size || t.Open.Size == 0 && t.Open.File != id):
+		// Nothing is lost but a header, and no bytes tell whether it is the same file.
 		m, err = p.first(f, size)
 	case t != nil:
 		m, err = p.resume(f, size, t.Open)

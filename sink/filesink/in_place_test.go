@@ -163,6 +163,18 @@ func TestCheckpointOfNothingDoesNotCutAnotherFile(t *testing.T) {
 	require.Equal(t, "of somebody else\n", content(t, mem, "out"))
 }
 
+func TestCheckpointOfAHeaderDoesNotCutAShorterFile(t *testing.T) {
+	t.Parallel()
+	mem := faultfs.NewMem()
+	w := open(t, CSV("o", header, rowOf, on(mem)), runnel.SinkEnv{Durable: true})
+	token := complete(t, w, 1)
+	closed(t, w)
+	put(t, mem, "o", "xyz")
+	_, err := CSV("o", header, rowOf, on(mem)).Open(context.Background(), runnel.SinkEnv{From: 1, Prepared: token})
+	require.ErrorIs(t, err, ErrExists)
+	require.Equal(t, "xyz", content(t, mem, "o"))
+}
+
 func TestFIL11AFileThatIsNotWhatTheCheckpointSaysIsRefusedWithAWayOut(t *testing.T) {
 	t.Parallel()
 	line := strings.Repeat("x", 99) + "\n" // ten of them make a checkpoint at 1,000

@@ -129,7 +129,7 @@ func (s *sourceRun[T]) readAll(ctx, readCtx context.Context) error {
 			s.abandon(fetch, ErrClosed) // also at the end of the source: a run that stops has no end
 			return nil
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		if err != nil && err != io.EOF { //nolint:errorlint // one that is wrapped is a connection that broke, not the end
 			s.abandon(fetch, err)
 			return stageError(s.node.name, Origin{}, fmt.Errorf("read: %w", err))
 		}

@@ -82,7 +82,7 @@ func (r *funcReader[T]) Read(ctx context.Context) (runnel.Fetch[T], error) {
 	}
 	defer cancel(nil)
 	values, err := r.f(ctx, r.max)
-	if err != nil && err != io.EOF {
+	if err != nil && err != io.EOF { //nolint:errorlint // one that is wrapped is a failure
 		err = failed("func", r.numbers.next+int64(len(values)), err)
 	}
 	if len(values) == 0 {

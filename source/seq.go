@@ -80,7 +80,7 @@ func (r *seqReader[T]) Read(ctx context.Context) (runnel.Fetch[T], error) {
 		return runnel.Fetch[T]{}, r.err
 	}
 	for r.pulled < r.numbers.next {
-		if _, err := r.pull(ctx); err == io.EOF {
+		if _, err := r.pull(ctx); err == io.EOF { //nolint:errorlint // one that is wrapped is a failure
 			return runnel.Fetch[T]{}, behindEnd("seq", r.numbers.next, r.pulled)
 		} else if err != nil {
 			return runnel.Fetch[T]{}, err

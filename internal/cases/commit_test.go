@@ -49,7 +49,7 @@ func TestCOR01CommitCoversNothingBehindTheRecordThatASinkHolds(t *testing.T) {
 				defer mu.Unlock()
 				got = append(got, v)
 				return nil
-			}))
+			}), runnel.Name("held"))
 			return p, runneltest.Start(t, p)
 		}
 		p, run := start()
@@ -59,7 +59,7 @@ func TestCOR01CommitCoversNothingBehindTheRecordThatASinkHolds(t *testing.T) {
 		require.Greater(t, read, int64(held), "the source has read ahead")
 		require.Less(t, read, int64(n), "and not without a limit")
 		require.NotEmpty(t, p.Status().Open, "a checkpoint is due and cannot complete")
-		require.Contains(t, p.Status().Open[0].Waiting, "sink func-sink-1")
+		require.Contains(t, p.Status().Open[0].Waiting, "sink held")
 		require.LessOrEqual(t, d.Committed(), held)
 		require.Equal(t, d.Committed(), committed(t, store.Newest(), "topic"))
 		p.Abort()

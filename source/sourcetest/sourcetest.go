@@ -15,7 +15,6 @@ package sourcetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -161,5 +160,5 @@ func soon(t *testing.T, what string, f func()) {
 	}
 }
 
-// ended says whether err is the end of a source.
-func ended(err error) bool { return errors.Is(err, io.EOF) }
+// ended says whether err is the end of a source: io.EOF itself.
+func ended(err error) bool { return err == io.EOF } //nolint:errorlint // one that is wrapped is a failure

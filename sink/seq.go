@@ -64,12 +64,9 @@ func (s *Seq[T]) RunRecords(ctx context.Context, p *runnel.Pipeline) iter.Seq2[r
 		for {
 			select {
 			case o := <-s.offers:
-				for i := range o.batch.Len() {
-					if !yield(o.batch.Record(i), nil) {
-						return
-					}
+				if !o.take(yield) {
+					return
 				}
-				close(o.taken)
 			case err := <-result:
 				ended = true
 				if err != nil {
@@ -79,6 +76,17 @@ func (s *Seq[T]) RunRecords(ctx context.Context, p *runnel.Pipeline) iter.Seq2[r
 			}
 		}
 	}
+}
+
+// take gives the records of an offer to the loop, and says whether it wants more.
+func (o offer[T]) take(yield func(runnel.Record[T], error) bool) bool {
+	for i := range o.batch.Len() {
+		if !yield(o.batch.Record(i), nil) {
+			return false
+		}
+	}
+	close(o.taken)
+	return true
 }
 
 // Describe names the kind.

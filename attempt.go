@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -285,7 +286,7 @@ func (a *attempt) explain(err error) error {
 			names = append(names, name)
 		}
 	}
-	return fmt.Errorf("%w: checkpoint %d was not acknowledged by %v", err, open[0].Number, names)
+	return fmt.Errorf("%w: checkpoint %d was not acknowledged by %s", err, open[0].Number, strings.Join(names, ", "))
 }
 
 // close closes writers, then readers, and waits for the last goroutine.

@@ -209,7 +209,7 @@ func TestAbortEndsADrainThatAnyCallHolds(t *testing.T) {
 				require.Equal(t, 2*time.Second, time.Since(begin))
 				require.NotContains(t, src.all(), "commit 4")
 				if slices.Contains([]call{"write", "flush", "prepare 1"}, c) {
-					require.ErrorContains(t, err, "checkpoint 1 was not acknowledged by [sink sink-1]")
+					require.ErrorContains(t, err, "checkpoint 1 was not acknowledged by sink sink-1")
 				} else {
 					require.ErrorContains(t, err, "checkpoint 1 was acknowledged and not yet complete")
 				}
@@ -235,7 +235,7 @@ func TestDrainTimeoutNamesWhoHasNotAcknowledged(t *testing.T) {
 				require.ErrorIs(t, err, runnel.ErrDrainTimeout)
 				require.Equal(t, limit, time.Since(begin))
 				if limit > 0 {
-					require.ErrorContains(t, err, "checkpoint 1 was not acknowledged by [sink orders]")
+					require.ErrorContains(t, err, "checkpoint 1 was not acknowledged by sink orders")
 				}
 				require.Equal(t, []string{"open at 0", "abandon: " + err.Error(), "close"}, src.all())
 			})

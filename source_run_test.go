@@ -216,20 +216,22 @@ func TestReaderThatEndsWithItsContextIsStoppedAndNotEnded(t *testing.T) {
 // A last fetch that is not let in any more is read again; it does not end the stream.
 func TestLastFetchThatIsNotLetInDoesNotEndTheStream(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		src, out, flushes := &numbers{n: 2}, &collect[int]{}, &flushes{}
-		out.onWrite = func(ctx context.Context, _ runnel.Batch[int]) error { return sleep(ctx, 10*time.Second) }
-		p := runnel.New("p", runnel.MaxInFlight(1), runnel.MaxBatch(1))
-		runnel.Apply(runnel.From(p, finalFetch{src}), "flush", nil, func(runnel.StageEnv) (runnel.Stage[int, int], error) {
-			return flushes, nil
-		}).To(out)
-		stop, _ := run(t, p)
-		synctest.Wait()
-		require.NoError(t, stop())
-		require.Equal(t, []int{0}, out.got())
-		require.Equal(t, 2, flushes.n, "for the marker of the limit, and the last")
-		require.EqualValues(t, 1, p.Status().Sources[0].Abandoned)
-	})
+	for range 50 { // the reader and the last marker race
+		synctest.Test(t, func(t *testing.T) {
+			src, out, flushes := &numbers{n: 2}, &collect[int]{}, &flushes{}
+			out.onWrite = func(ctx context.Context, _ runnel.Batch[int]) error { return sleep(ctx, 10*time.Second) }
+			p := runnel.New("p", runnel.MaxInFlight(1), runnel.MaxBatch(1))
+			runnel.Apply(runnel.From(p, finalFetch{src}), "flush", nil, func(runnel.StageEnv) (runnel.Stage[int, int], error) {
+				return flushes, nil
+			}).To(out)
+			stop, _ := run(t, p)
+			synctest.Wait()
+			require.NoError(t, stop())
+			require.Equal(t, []int{0}, out.got())
+			require.Equal(t, 2, flushes.n, "for the marker of the limit, and the last")
+			require.EqualValues(t, 1, p.Status().Sources[0].Abandoned)
+		})
+	}
 }
 
 // finalFetch is a source that says with its last records that they are the last.

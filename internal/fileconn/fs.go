@@ -67,17 +67,13 @@ type OS struct{}
 
 var _ FS = OS{}
 
-// OpenFile calls [os.OpenFile].
+// OpenFile calls [os.OpenFile]. On Windows a file that is only read can be renamed and removed by others meanwhile.
 func (OS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	f, err := os.OpenFile(name, flag, perm)
-	if err != nil {
-		return nil, err // not f: a nil *os.File in a File would not be nil
-	}
-	return f, nil
+	return openFile(name, flag, perm)
 }
 
 // Stat calls [os.Stat].
-func (OS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+func (OS) Stat(name string) (fs.FileInfo, error) { return stat(name) }
 
 // ReadDir calls [os.ReadDir].
 func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
@@ -93,3 +89,12 @@ func (OS) Remove(name string) error { return os.Remove(name) }
 
 // Truncate calls [os.Truncate].
 func (OS) Truncate(name string, size int64) error { return os.Truncate(name, size) }
+
+// openPlain is os.OpenFile, but a nil *os.File in a File would not be nil.
+func openPlain(name string, flag int, perm fs.FileMode) (File, error) {
+	f, err := os.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}

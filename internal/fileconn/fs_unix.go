@@ -8,6 +8,12 @@ import (
 	"syscall"
 )
 
+func openFile(name string, flag int, perm fs.FileMode) (File, error) {
+	return openPlain(name, flag, perm)
+}
+
+func stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
 // SyncDir syncs the directory itself.
 func (OS) SyncDir(name string) error {
 	d, err := os.Open(name)

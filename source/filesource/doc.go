@@ -46,8 +46,8 @@
 //
 // A file that is renamed away or removed is read to its end, waited on for [Grace], read to its end again and let go;
 // what came to its path is read behind it. Rotations that nobody saw, as the program did not run or was busy, are made up
-// for: files in the same folder that add to the name (app.log.1, app.log-2024) and were written to since are read too,
-// also where the pattern does not match them.
+// for: files in the same folder that add a number or a date to the name (app.log.1, app.log-2024-03-01.gz), or .old, and
+// were written to since are read too, also where the pattern does not match them.
 //
 // A file that became shorter than what was read, or whose bytes there are not what they were, is read from its start
 // (copytruncate). A copy that rotation made of it, compressed or not, is known by its content if its name adds to that of

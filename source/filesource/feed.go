@@ -35,8 +35,9 @@ type feed struct {
 	buf    []byte
 	dirty  []*track
 
-	scans    uint64 // made so far
-	scanned  time.Time
+	scans    uint64                   // made so far
+	scanned  time.Time                // the start of the last
+	scanNext time.Time                // counted from its end, so that large folders leave time to read
 	matched  map[fileconn.FileID]bool // by the last scan
 	doubtful map[fileconn.FileID]doubt
 	open     int    // handles
@@ -115,8 +116,8 @@ func (s *feed) current(ctx context.Context) (*cursor, error) {
 		}
 		switch next := s.pop(); {
 		case next != nil:
-			if err := s.start(ctx, next); err != nil {
-				return nil, s.fileError(ctx, next, err)
+			if f, err := s.start(ctx, next); err != nil {
+				return nil, s.startFailed(ctx, f, err)
 			}
 		case len(s.dirty) > 0:
 			return nil, nil
@@ -155,6 +156,17 @@ func (s *feed) turnOver() bool {
 	s.endCursor()
 	s.push(c.f)
 	return true
+}
+
+// startFailed returns why a file could not be started. If that is the end of the Read, the next one starts it again.
+func (s *feed) startFailed(ctx context.Context, f *file, err error) error {
+	if s.stopped(ctx) != nil {
+		if s.cur != nil {
+			s.endCursor()
+		}
+		s.pushFront(f)
+	}
+	return s.fileError(ctx, f, err)
 }
 
 func (s *feed) push(f *file) {

@@ -42,12 +42,10 @@ func matchFiles(fsys fileconn.FS, pattern string) ([]found, []string, error) {
 	case err == nil:
 		m.dirs = append(m.dirs, filepath.Dir(pattern))
 		m.add(filepath.Clean(pattern), info)
-	case !absent(err):
-		return nil, nil, err
-	case hasMeta(pattern):
+	case hasMeta(pattern): // whatever the error: on Windows such a name is not even valid
 		volume := filepath.VolumeName(pattern)
 		err = m.expand(volume, strings.Split(filepath.ToSlash(filepath.Clean(pattern[len(volume):])), "/"))
-	default:
+	case absent(err):
 		m.dirs, err = append(m.dirs, filepath.Dir(pattern)), nil
 	}
 	if err != nil {

@@ -87,7 +87,7 @@ func TestMatchFilesTakesRelativePaths(t *testing.T) {
 func TestMatchFilesReportsWhatCannotBeListed(t *testing.T) {
 	t.Parallel()
 	for _, op := range []faultfs.Op{faultfs.OpReadDir, faultfs.OpStat} {
-		fsys := faultfs.Inject(faultfs.NewMem(), func(c faultfs.Call) error {
+		fsys := faultfs.Inject(memWith(t, map[string]string{"a": ""}), func(c faultfs.Call) error {
 			if c.Op == op {
 				return &fs.PathError{Op: string(op), Path: c.Name, Err: syscall.EACCES}
 			}

@@ -18,6 +18,8 @@ const (
 	DefaultComma        = ','
 )
 
+const mostLineBytes = 1 << 30
+
 // LineOption sets how a source of lines reads: [Lines], [NDJSON], [Decode].
 type LineOption interface{ applyLine(*config) }
 
@@ -81,8 +83,8 @@ func defaultConfig() config {
 }
 
 // MaxLineBytes bounds a line, or a CSV record, without what ends it, in bytes. A longer one is a failed record with
-// [ErrTooLong], and reading goes on at the next line. The default is 16 MiB, the least 1. Up to twice as much memory is
-// used while such a line is read.
+// [ErrTooLong], and reading goes on at the next line. The default is 16 MiB, the least 1, the most
+// 1 GiB. Up to three times as much memory is used while such a line is read.
 func MaxLineBytes(n int) Option { return option(func(c *config) { c.maxLine = n }) }
 
 // Raw keeps what else is taken away: a byte order mark at the start of a file and the CR of a CR LF. UTF-16 is not
@@ -93,7 +95,7 @@ func Raw() LineOption { return lineOption(func(c *config) { c.raw = true }) }
 // bytes on as they are.
 func RequireUTF8() Option { return option(func(c *config) { c.utf8 = true }) }
 
-// StopAtNUL takes the first NUL byte of a file for its end, as in logs whose space is allocated ahead. With [Follow]
+// StopAtNUL takes the first NUL byte of a plain file for its end, as in logs whose space is allocated ahead. With [Follow]
 // reading goes on once the NUL is overwritten; without it the next run looks again. The default takes NUL for a byte
 // like others, but a line of nothing else is a failed record with [ErrNUL].
 func StopAtNUL() Option { return option(func(c *config) { c.stopAtNUL = true }) }
@@ -121,7 +123,8 @@ func PollOnly() Option { return option(func(c *config) { c.pollOnly = true }) }
 func Grace(d time.Duration) Option { return option(func(c *config) { c.grace = d }) }
 
 // ForgetAfter sets how long the position of a file that is gone is kept, in case it comes back (a file system that was
-// not mounted). The default is 24 h; 0 forgets at once. A file that comes back later is read again from its start.
+// not mounted), and to know copies that rotation makes of it. The default is 24 h; 0 forgets at once. A file that comes
+// back later is read again from its start.
 func ForgetAfter(d time.Duration) Option { return option(func(c *config) { c.forgetAfter = d }) }
 
 // MaxOpenFiles bounds the files that a source with [Follow] has open. The default is 256, the least 1. Beyond it, files
@@ -164,6 +167,9 @@ func (c *config) check() []error {
 		}
 	}
 	atLeast(c.maxLine >= 1, "MaxLineBytes", "1")
+	if c.maxLine > mostLineBytes {
+		errs = append(errs, errors.New("filesource: MaxLineBytes is more than 1 GiB"))
+	}
 	atLeast(c.interval > 0, "PollInterval", "1 ns")
 	atLeast(c.grace >= 0, "Grace", "0")
 	atLeast(c.forgetAfter >= 0, "ForgetAfter", "0")

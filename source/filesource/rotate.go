@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/runnel-go/runnel/internal/fileconn"
@@ -102,6 +103,7 @@ func (s *feed) reportLost() {
 func (s *feed) vanish(f *file) {
 	s.closeHandle(f)
 	f.state = stateGone
+	f.print = fingerprint{}
 	f.gone = s.env.Clock.Now().Unix()
 	f.unread = 0
 	if s.byPath[f.path] == f {
@@ -163,7 +165,7 @@ func (s *feed) missed(last *file, before int64) error {
 		switch {
 		case verdict == copyContinues:
 			err = s.adopt(original, at, true)
-		case verdict == copyNone && at.changed <= before:
+		case verdict == copyNone && at.changed <= before && rotationSuffix(at.path[len(last.track.path):]):
 			f := last.track.add(at)
 			f.leaving = true
 			err = s.enlist(f, at)
@@ -173,6 +175,19 @@ func (s *feed) missed(last *file, before int64) error {
 		}
 	}
 	return nil
+}
+
+// rotationSuffix says whether rotation gives names that end so: a number or a date behind '.', '-' or '_', or .old, and
+// perhaps the name of a compression. Other files beside a log (.tmp, .bak) are none of it.
+func rotationSuffix(suffix string) bool {
+	for _, packed := range []string{".gz", ".zst", ".zstd"} {
+		suffix = strings.TrimSuffix(suffix, packed)
+	}
+	if suffix == ".old" {
+		return true
+	}
+	return len(suffix) > 1 && strings.ContainsAny(suffix[:1], ".-_") && strings.Trim(suffix, "0123456789.-_:T+Z") == "" &&
+		strings.ContainsAny(suffix, "0123456789")
 }
 
 // missedCopy finds the copy that was made of a file before it was cut: it may hold more than was read.
@@ -228,7 +243,7 @@ func (s *feed) listAlike(f *file, ok func(found) bool) ([]found, error) {
 // nextWake returns how long there is nothing to do unless something changes.
 func (s *feed) nextWake() time.Duration {
 	now := s.env.Clock.Now()
-	wake := s.scanned.Add(s.interval)
+	wake := s.scanNext
 	for _, f := range s.paused {
 		if f.deadline.Before(wake) {
 			wake = f.deadline

@@ -43,6 +43,7 @@ func (s *feed) scan() error {
 		}
 	}
 	s.forget()
+	s.scanNext = s.env.Clock.Now().Add(s.interval)
 	return nil
 }
 

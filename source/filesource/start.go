@@ -8,19 +8,20 @@ import (
 	"github.com/runnel-go/runnel/internal/fileconn"
 )
 
-// start opens the cursor on a file, or finds that there is nothing to read.
-func (s *feed) start(ctx context.Context, f *file) error {
+// start opens the cursor on a file, or finds that there is nothing to read. It returns the file that it came to: another
+// one, if the file is not what it was.
+func (s *feed) start(ctx context.Context, f *file) (*file, error) {
 	if err := s.openHandle(f); err != nil || f.handle == nil {
-		return err
+		return f, err
 	}
 	f.touched = false
 	info, err := f.handle.Stat()
 	if err != nil {
-		return err
+		return f, err
 	}
 	packing, err := detect(f.handle)
 	if err != nil {
-		return err
+		return f, err
 	}
 	now := foundAt(f.path, info)
 	content, err := s.resume(ctx, f, packing)
@@ -28,12 +29,12 @@ func (s *feed) start(ctx context.Context, f *file) error {
 		f, content, err = s.restart(ctx, f, now, packing)
 	}
 	if err != nil {
-		return err
+		return f, err
 	}
 	f.state, f.returned = stateReading, false
 	f.size, f.changed, f.packed = now.size, now.changed, packing != fileconn.PackNone
 	s.cur = s.newCursor(f, content)
-	return s.begin(ctx)
+	return f, s.begin(ctx)
 }
 
 // restart begins at the start of a file that is not what it was.
@@ -41,7 +42,7 @@ func (s *feed) restart(ctx context.Context, old *file, now found, p fileconn.Pac
 	f := s.replace(old, now)
 	if s.follow {
 		if err := s.missedCopy(old); err != nil {
-			return nil, nil, err
+			return f, nil, err
 		}
 	}
 	content, err := s.resume(ctx, f, p)

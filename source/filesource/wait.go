@@ -14,7 +14,7 @@ import (
 func (s *feed) lookAround() error {
 	s.resumePaused()
 	rescan := s.watch.drain(s.touched)
-	if rescan || s.env.Clock.Now().Sub(s.scanned) >= s.interval {
+	if rescan || !s.env.Clock.Now().Before(s.scanNext) {
 		return s.scan()
 	}
 	return nil
@@ -86,6 +86,7 @@ func (w *watch) sync(dirs []string) {
 		}
 		if err := w.fs.Add(dir); err == nil {
 			w.dirs[dir] = true
+			w.full = true // what came before the watch is not told
 		} else if !absent(err) {
 			w.log("no notification of changes in a directory, polling it", "path", dir, "error", err)
 			w.dirs[dir] = true // asked once

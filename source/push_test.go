@@ -270,36 +270,35 @@ func TestStopAnswersEverySenderAndLosesNothingItTook(t *testing.T) {
 
 func TestStageMaySendToItsOwnPipeline(t *testing.T) {
 	t.Parallel()
-	push, out := source.NewPush[int](), sink.NewSlice[int]()
-	stopped := make(chan error, 1)
-	p := runnel.New("cycle")
-	numbers := runnel.From(p, push)
-	numbers.To(out)
-	entered, gate := make(chan struct{}), runneltest.NewGate()
-	numbers.To(sink.Func(func(ctx context.Context, v int) error {
-		switch {
-		case v < 3:
-			return push.Emit(ctx, v+1)
-		case v == 3:
-			close(entered)
-			if err := gate.Pass(ctx); err != nil {
-				return err
+	synctest.Test(t, func(t *testing.T) {
+		push, out := source.NewPush[int](), sink.NewSlice[int]()
+		stopped := make(chan error, 1)
+		p := runnel.New("cycle")
+		numbers := runnel.From(p, push)
+		numbers.To(out)
+		gate := runneltest.NewGate()
+		numbers.To(sink.Func(func(ctx context.Context, v int) error {
+			switch {
+			case v < 3:
+				return push.Emit(ctx, v+1)
+			case v == 3:
+				if err := gate.Pass(ctx); err != nil {
+					return err
+				}
+				stopped <- push.Emit(ctx, 4) // after the stop
 			}
-			stopped <- push.Emit(ctx, 4) // after the stop
-		}
-		return nil
-	}))
-	run := runneltest.Start(t, p)
-	require.NoError(t, push.Emit(context.Background(), 0))
-	<-entered
-	run.RequestStop()
-	for push.Emit(context.Background()) == nil { // until the stop is known
-		time.Sleep(time.Millisecond)
-	}
-	gate.Open()
-	require.ErrorIs(t, <-stopped, runnel.ErrClosed)
-	require.NoError(t, run.Wait())
-	require.Equal(t, []int{0, 1, 2, 3}, out.Values())
+			return nil
+		}))
+		run := runneltest.Start(t, p)
+		require.NoError(t, push.Emit(context.Background(), 0))
+		gate.AwaitHeld(t, 1)
+		run.RequestStop()
+		synctest.Wait()
+		gate.Open()
+		require.ErrorIs(t, <-stopped, runnel.ErrClosed)
+		require.NoError(t, run.Wait())
+		require.Equal(t, []int{0, 1, 2, 3}, out.Values())
+	})
 }
 
 func TestPushIsOpenInOneRun(t *testing.T) {

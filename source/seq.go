@@ -53,74 +53,95 @@ func (s seqSource[T]) Open(_ context.Context, env runnel.SourceEnv, from checkpo
 	if err != nil {
 		return nil, err
 	}
-	r := &seqReader[T]{max: maxBatch(env), numbers: numbers}
-	r.next, r.stop = iter.Pull2(s.seq)
+	r := &seqReader[T]{max: int(maxBatch(env)), numbers: numbers}
+	r.next, r.stop = iter.Pull2(batches(s.seq, numbers.next, r))
 	return r, nil
+}
+
+// batches gives the values of an iterator from a start on, as many at a time as a reader takes, and what it has when the
+// reader wants no more.
+func batches[T any](seq iter.Seq2[T, error], start int64, r *seqReader[T]) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		var values []T
+		var n int64
+		for v, err := range seq {
+			if err != nil {
+				_ = (len(values) == 0 || yield(values, nil)) && yield(nil, failed("seq", n, err))
+				return
+			}
+			if n++; n > start {
+				if values == nil {
+					values = make([]T, 0, r.max)
+				}
+				values = append(values, v)
+			}
+			if len(values) == r.max || r.interrupted() {
+				if !yield(values, nil) {
+					return
+				}
+				values = nil
+			}
+		}
+		switch {
+		case n < start:
+			yield(nil, behindEnd("seq", start, n))
+		case len(values) > 0:
+			yield(values, nil)
+		}
+	}
 }
 
 // seqReader reads an iterator.
 type seqReader[T any] struct {
 	offsets
-	max     int64
-	numbers sequence
-	closed  atomic.Bool
+	max    int
+	closed atomic.Bool
 
-	mu     sync.Mutex // held while the iterator is at work
-	next   func() (T, error, bool)
-	stop   func()
-	pulled int64 // values that the iterator gave
-	err    error // what ended the iterator, once the values before it were handed on
+	mu      sync.Mutex // held while the iterator is at work
+	next    func() ([]T, error, bool)
+	stop    func()
+	done    <-chan struct{} // of the context of the Read that is at work
+	numbers sequence
+	err     error // what ended the iterator
 }
 
 // Read fills a batch.
 func (r *seqReader[T]) Read(ctx context.Context) (runnel.Fetch[T], error) {
 	r.mu.Lock()
 	defer r.unlock()
-	if r.err != nil {
-		return runnel.Fetch[T]{}, r.err
-	}
-	for r.pulled < r.numbers.next {
-		if _, err := r.pull(ctx); err == io.EOF { //nolint:errorlint // one that is wrapped is a failure
-			return runnel.Fetch[T]{}, behindEnd("seq", r.numbers.next, r.pulled)
-		} else if err != nil {
-			return runnel.Fetch[T]{}, err
-		}
-	}
-	var values []T
-	for int64(len(values)) < r.max {
-		v, err := r.pull(ctx)
-		if err != nil {
-			r.err = err
-			break
-		}
-		if values == nil {
-			values = make([]T, 0, r.max)
-		}
-		values = append(values, v)
-	}
-	if len(values) == 0 {
-		return runnel.Fetch[T]{}, r.err
-	}
-	return fetchOf(&r.numbers, runnel.NewBatch(values, nil)), nil
-}
-
-// pull returns the next value of the iterator; io.EOF after the last.
-func (r *seqReader[T]) pull(ctx context.Context) (v T, err error) {
 	switch {
 	case r.closed.Load():
-		return v, runnel.ErrClosed
+		return runnel.Fetch[T]{}, runnel.ErrClosed
 	case ctx.Err() != nil:
-		return v, context.Cause(ctx)
+		return runnel.Fetch[T]{}, context.Cause(ctx)
+	case r.err != nil:
+		return runnel.Fetch[T]{}, r.err
 	}
-	v, err, ok := r.next()
+	r.done = ctx.Done()
+	values, err, ok := r.next()
 	switch {
 	case !ok:
-		return v, io.EOF
+		r.err = io.EOF
 	case err != nil:
-		return v, failed("seq", r.pulled, err)
+		r.err = err
+	case len(values) > 0:
+		return fetchOf(&r.numbers, runnel.NewBatch(values, nil)), nil
+	case r.closed.Load():
+		return runnel.Fetch[T]{}, runnel.ErrClosed
+	default:
+		return runnel.Fetch[T]{}, context.Cause(ctx)
 	}
-	r.pulled++
-	return v, nil
+	return runnel.Fetch[T]{}, r.err
+}
+
+// interrupted says, from within the iterator, that the Read at work has to return.
+func (r *seqReader[T]) interrupted() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return r.closed.Load()
+	}
 }
 
 // Commit has nobody to tell.

@@ -129,17 +129,17 @@ func (g *graph) live(t *testing.T, lives int) bool {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	p := g.build()
-	g.w.crashed, g.w.left, g.w.abort = false, -1, p.Abort
-	stopping := false
+	stopping, left := false, -1
 	switch g.rng.IntN(4) {
 	case 0:
 		stopping = true
 		time.AfterFunc(time.Duration(g.rng.IntN(300))*time.Millisecond, cancel)
 	case 1, 2:
 		if lives < 8 {
-			g.w.left = g.rng.IntN(120)
+			left = g.rng.IntN(120)
 		}
 	}
+	g.w.begin(left, p.Abort)
 	err := p.Run(ctx)
 	switch {
 	case g.w.crashed:

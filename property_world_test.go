@@ -28,6 +28,13 @@ type world struct {
 	faults  int // transient failures still to come
 }
 
+// begin begins a life that crashes after so many steps, or not if left is negative.
+func (w *world) begin(left int, abort func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.crashed, w.left, w.abort = false, left, abort
+}
+
 // step passes one effect on the outside; f is its effect.
 func (w *world) step(f func()) error {
 	w.mu.Lock()
@@ -218,7 +225,7 @@ func (s *worldSink) Open(_ context.Context, env runnel.SinkEnv) (runnel.Writer[i
 	base := &worldWriter{worldSink: s}
 	switch s.kind {
 	case lateSink:
-		return &lateWriter{base}, nil
+		return &lateWriter{worldWriter: base}, nil
 	case decidingSink:
 		return &decidingWriter{base}, nil
 	case txSink:
@@ -281,15 +288,23 @@ func (w *worldWriter) toDurable(values []int64) {
 
 func (w *worldWriter) Close(context.Context) error { return nil }
 
-type lateWriter struct{ *worldWriter }
+type lateWriter struct {
+	*worldWriter
+	acks sync.WaitGroup // under way
+}
 
 func (w *lateWriter) Barrier(ctx context.Context, done func(error)) {
 	values := w.buffer
 	w.buffer = nil
-	go func() {
+	w.acks.Go(func() {
 		w.w.pause(ctx)
 		done(w.w.step(func() { w.toDurable(values) }))
-	}()
+	})
+}
+
+func (w *lateWriter) Close(context.Context) error {
+	w.acks.Wait()
+	return nil
 }
 
 type txWriter struct{ *worldWriter }

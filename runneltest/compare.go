@@ -36,7 +36,7 @@ func AtLeastOnce[T comparable](tb testing.TB, want, got []T) {
 	}
 }
 
-// difference returns what got lacks and what it has too many of, in order.
+// difference returns what got lacks, in order, and what it has too many of, from the end.
 func difference[T comparable](want, got []T) (missing, extra []T) {
 	count := make(map[T]int, len(want))
 	for _, v := range got {

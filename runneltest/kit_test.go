@@ -207,6 +207,57 @@ func TestLateSinkIsDurableOnceItAcknowledges(t *testing.T) {
 	require.Equal(t, []int{1, 2, 3}, late.Durable())
 }
 
+func TestLateSinkCanRefuseRecordsOfAMarker(t *testing.T) {
+	t.Parallel()
+	d, late, dead := runneltest.NewDriver[int](t), runneltest.NewLateSink[int](), runneltest.NewProbe[runnel.Failed]()
+	p := runnel.New("refuse")
+	runnel.From(p, d).To(late, runnel.DeadLetter(dead))
+	run := runneltest.Start(t, p)
+	d.SendRecords(runnel.Record[int]{Value: 1}, runnel.Record[int]{Value: 2, Meta: runnel.Meta{Key: []byte("k")}})
+	outcome := d.RequestCheckpoint()
+	late.AwaitMarkers(t, 1)
+	require.Equal(t, []int{1, 2}, late.Received())
+	late.Ack(&runnel.BatchError[int]{
+		Failed: []runnel.Record[int]{{Value: 2, Meta: runnel.Meta{Key: []byte("k")}}}, Errs: []error{errTest},
+	})
+	require.NoError(t, <-outcome)
+	require.Equal(t, []byte("k"), dead.Await(t, 1)[0].Key)
+	late.AckAll()
+	d.End()
+	require.NoError(t, run.Wait())
+	require.False(t, late.Ack(nil), "no marker waits")
+	require.Nil(t, late.Received(), "no run is open")
+}
+
+func TestHooksAreAskedInOrderAndAGateCanBeShutAgain(t *testing.T) {
+	t.Parallel()
+	gate := runneltest.NewGate()
+	gate.Open()
+	d, probe := runneltest.NewDriver[int](t), runneltest.NewProbe[int]()
+	var asked []runneltest.Op
+	note := func(_ context.Context, c runneltest.Call) error {
+		if c.Op == runneltest.OpWrite && !c.After {
+			asked = append(asked, c.Op)
+		}
+		return nil
+	}
+	p := runnel.New("order")
+	runnel.From(p, d).To(runneltest.HookSink(probe, runneltest.Hooks(runneltest.Hold(runneltest.OpWrite, 0, gate), note)))
+	run := runneltest.Start(t, p)
+	d.Send(1)
+	probe.Await(t, 1)
+	gate.Shut()
+	d.Send(2)
+	gate.AwaitHeld(t, 1)
+	require.Len(t, asked, 1, "the hook behind the gate was not asked")
+	gate.Open()
+	d.Checkpoint()
+	d.AwaitCommitted(2)
+	d.End()
+	require.NoError(t, run.Wait())
+	require.Equal(t, map[string]int64{runneltest.DriverPartition: 0}, p.Status().Sources[0].Lag)
+}
+
 func TestTxSinkRefusesCallsOutOfTurn(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -280,6 +280,21 @@ func TestSeqDoesNotRunAheadOfTheLoop(t *testing.T) {
 	})
 }
 
+func TestAbortDoesNotWaitForTheLoop(t *testing.T) {
+	t.Parallel()
+	runneltest.CheckGoroutines(t)
+	out := sink.NewSeq[int]()
+	p, s := from(10)
+	s.To(out)
+	var last error
+	for _, err := range out.Run(context.Background(), p) {
+		if last = err; err == nil {
+			p.Abort() // the loop is at work on a record
+		}
+	}
+	require.ErrorIs(t, last, runnel.ErrAborted)
+}
+
 func TestPanicInTheLoopEndsTheRun(t *testing.T) {
 	t.Parallel()
 	runneltest.CheckGoroutines(t)

@@ -196,6 +196,52 @@ func TestIteratorIsEndedWithTheRun(t *testing.T) {
 	<-ended
 }
 
+func TestIteratorIsEndedByTheReadThatIsAtWorkInIt(t *testing.T) {
+	t.Parallel()
+	runneltest.CheckGoroutines(t)
+	inside, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	r, err := openAt(source.Seq(func(yield func(int) bool) {
+		defer close(ended)
+		_ = yield(1)
+		close(inside)
+		<-goOn
+		_ = yield(2)
+	}), nil)
+	require.NoError(t, err)
+	type result struct {
+		values []int
+		err    error
+	}
+	read := make(chan result, 1)
+	go func() {
+		f, err := r.Read(context.Background())
+		read <- result{f.Values(), err}
+	}()
+	<-inside
+	require.NoError(t, r.Close(context.Background()), "it does not wait for the iterator")
+	close(goOn)
+	require.Equal(t, result{[]int{1, 2}, nil}, <-read)
+	<-ended
+	_, err = r.Read(context.Background())
+	require.ErrorIs(t, err, runnel.ErrClosed)
+}
+
+func TestStopInterruptsTheWayToTheStartPosition(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	r, err := openAt(source.Seq(func(yield func(int) bool) {
+		for i := 0; yield(i); i++ {
+			if i == 10 {
+				cancel(errTest)
+			}
+		}
+	}), at(1_000_000_000))
+	require.NoError(t, err)
+	_, err = r.Read(ctx)
+	require.ErrorIs(t, err, errTest)
+	require.NoError(t, r.Close(context.Background()))
+}
+
 func TestChannelHandsOnWhatIsWaitingAndNeverWaitsToFill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -52,8 +52,6 @@ type Features struct {
 	Unordered bool
 	// Unique: the system keeps one of what is written more than once.
 	Unique bool
-	// StartsAnew: a sink that is opened without a token drops what a former run has written.
-	StartsAnew bool
 	// CloseToKill: in this process a writer that was not closed keeps another from being opened, so the suite closes
 	// those that it plays dead. Prefer [System.Kill].
 	CloseToKill bool

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -110,6 +111,9 @@ func (f Failed) MarshalJSON() ([]byte, error) {
 	}{Stage: f.Stage, Attempts: f.Attempts, Source: f.Origin.Source, Partition: f.Origin.Partition, Key: f.Key}
 	if f.Err != nil {
 		form.Error = f.Err.Error()
+		if _, ok := errors.AsType[*PanicError](f.Err); ok {
+			form.Error, _, _ = strings.Cut(form.Error, "\n") // the stack is for who runs the program, not for a file of records
+		}
 	}
 	if f.Origin.Source != "" || f.Origin.Partition != "" {
 		form.Offset = &f.Origin.Offset

@@ -23,33 +23,33 @@ func TestGraphSaysWhatThePipelineLooksLike(t *testing.T) {
 		{Name: `the "in"`, Kind: "source", Role: "source", Workers: 1},
 		{Name: "work", Kind: "stage", Role: "stage", Workers: 3, Fused: true},
 		{Name: "out", Kind: "sink", Role: "sink", Workers: 1},
-		{Name: "stage-2", Kind: "stage", Role: "stage", Workers: 1},
-		{Name: "sink-2", Kind: "sink", Role: "sink", Workers: 1},
+		{Name: "stage-1", Kind: "stage", Role: "stage", Workers: 1},
+		{Name: "work-dead-letters", Kind: "sink", Role: "sink", Workers: 1},
 	}, g.Nodes)
 	require.Equal(t, []runnel.GraphEdge{
-		{From: `the "in"`, To: "work"}, {From: "work", To: "out"}, {From: "stage-2", To: "out"}, {From: "work", To: "stage-2"},
-		{From: "work", To: "sink-2", DeadLetters: true},
+		{From: `the "in"`, To: "work"}, {From: "work", To: "out"}, {From: "stage-1", To: "out"}, {From: "work", To: "stage-1"},
+		{From: "work", To: "work-dead-letters", DeadLetters: true},
 	}, g.Edges)
 	require.Equal(t, `digraph pipeline {
 	rankdir=LR;
 	"the \"in\"" [shape=ellipse, label="the \"in\""];
 	"work" [shape=box, label="work ×3"];
 	"out" [shape=ellipse, label="out"];
-	"stage-2" [shape=box, label="stage-2"];
-	"sink-2" [shape=ellipse, label="sink-2"];
+	"stage-1" [shape=box, label="stage-1"];
+	"work-dead-letters" [shape=ellipse, label="work-dead-letters"];
 	"the \"in\"" -> "work";
 	"work" -> "out";
-	"stage-2" -> "out";
-	"work" -> "stage-2";
-	"work" -> "sink-2" [style=dashed];
+	"stage-1" -> "out";
+	"work" -> "stage-1";
+	"work" -> "work-dead-letters" [style=dashed];
 }
 `, g.DOT())
 	require.Equal(t, `flowchart LR
 	n0(["the #quot;in#quot;"])
 	n1["work ×3"]
 	n2(["out"])
-	n3["stage-2"]
-	n4(["sink-2"])
+	n3["stage-1"]
+	n4(["work-dead-letters"])
 	n0 --> n1
 	n1 --> n2
 	n3 --> n2
@@ -57,7 +57,7 @@ func TestGraphSaysWhatThePipelineLooksLike(t *testing.T) {
 	n1 -.-> n4
 `, g.Mermaid())
 	require.Equal(t, `the "in" -> out: at least once (within a run; nothing keeps the position, so a restart of the program begins anew)
-the "in" -> sink-2: at least once (within a run; nothing keeps the position, so a restart of the program begins anew)
+the "in" -> work-dead-letters: at least once (within a run; nothing keeps the position, so a restart of the program begins anew)
 `, g.String())
 }
 

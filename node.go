@@ -14,6 +14,7 @@ type node struct {
 	id       int
 	kind     string
 	name     string
+	named    bool // by the user, or after a node that is
 	role     engine.Role
 	cfg      stageConfig
 	keyed    bool // routes records by key

@@ -106,8 +106,10 @@ type stageConfig struct {
 	skip      bool
 	dead      Sink[Failed]
 	deadSet   bool
+	deadOpts  []StageOption
 	retrySet  bool
 	stateful  bool
+	single    bool
 	linger    time.Duration
 	invalid   error
 	given     bool // any option was given
@@ -150,9 +152,10 @@ func Retry(attempts int, backoff time.Duration) StageOption {
 func Skip() StageOption { return stageOption(func(c *stageConfig) { c.skip = true }) }
 
 // DeadLetter sends records that fail to a sink, which may serve many stages. A dead letter is acknowledged like any
-// other record before its source's position is committed.
-func DeadLetter(to Sink[Failed]) StageOption {
-	return stageOption(func(c *stageConfig) { c.dead, c.deadSet = to, true })
+// other record before its source's position is committed. opts are those of the sink, as in [Stream.To]; without a [Name] it
+// is called after the first stage that sends to it, such as "parse-dead-letters".
+func DeadLetter(to Sink[Failed], opts ...StageOption) StageOption {
+	return stageOption(func(c *stageConfig) { c.dead, c.deadSet, c.deadOpts = to, true, opts })
 }
 
 // Timeout bounds one call of a function that takes a context. A call that exceeds it fails with
@@ -162,6 +165,10 @@ func Timeout(d time.Duration) StageOption { return stageOption(func(c *stageConf
 // Stateful says that a stage keeps state (see [Snapshotter]), so that this is known before it is opened. It is for who
 // writes stages; the operators of package flow give it themselves.
 func Stateful() StageOption { return stageOption(func(c *stageConfig) { c.stateful = true }) }
+
+// Single says that a stage cannot run in copies, so that [Parallel] is refused before it is opened. It is for who writes
+// stages; the operators of package flow give it themselves.
+func Single() StageOption { return stageOption(func(c *stageConfig) { c.single = true }) }
 
 // Lingers says that a stage holds records for up to d before it emits them, so that this can be compared with the ack
 // window of its source. It is for who writes stages; the operators of package flow give it themselves.

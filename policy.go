@@ -2,6 +2,7 @@ package runnel
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/runnel-go/runnel/internal/engine"
@@ -73,6 +74,9 @@ func (p *policy) fail(ctx context.Context, value any, meta Meta, err error) erro
 	case p.skip:
 		p.tally.Skipped.Add(1)
 		return nil
+	}
+	if attempts > 1 {
+		err = fmt.Errorf("after %d attempts: %w", attempts, err)
 	}
 	return &StageError{Stage: p.stage, Origin: meta.Origin, Err: err}
 }

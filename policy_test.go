@@ -49,7 +49,7 @@ func TestPolicyDecidesWhatBecomesOfARecordThatFails(t *testing.T) {
 			times: map[int]int{1: 2}, opts: []runnel.StageOption{retry3}, got: []int{0, 1, 2, 3}, took: 3 * time.Second,
 			status: runnel.StageStatus{In: 4, Out: 4, Failed: 2}},
 		"retry in vain": {
-			times: map[int]int{1: 3}, opts: []runnel.StageOption{retry3}, fails: "runnel: work: at source-1/p@1: refused", took: 3 * time.Second},
+			times: map[int]int{1: 3}, opts: []runnel.StageOption{retry3}, fails: "runnel: work: at source-1/p@1: after 3 attempts: refused", took: 3 * time.Second},
 		"skip": {
 			times: map[int]int{1: 1, 3: always}, opts: []runnel.StageOption{runnel.Skip()}, got: []int{0, 2},
 			status: runnel.StageStatus{In: 4, Out: 2, Failed: 2, Skipped: 2}},

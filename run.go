@@ -49,7 +49,7 @@ func (p *Pipeline) begin(stop context.CancelCauseFunc) error {
 	defer p.whole()()
 	switch {
 	case p.started:
-		return ErrClosed
+		return fmt.Errorf("pipeline %q has run already; build a new one: %w", p.name, ErrClosed)
 	case p.aborted:
 		return ErrAborted
 	}

@@ -23,6 +23,9 @@ func (s Stream[T]) pipeline() *Pipeline {
 // From adds a source to a pipeline. Options: [Name], and the error policy for records that cannot be decoded: [Skip]
 // or [DeadLetter].
 func From[T any](p *Pipeline, src Source[T], opts ...StageOption) Stream[T] {
+	if p == nil {
+		p = New("") // which nobody runs
+	}
 	n := p.add(engine.RoleSource, "source", opts)
 	n.describe(src)
 	s := &sourceNode[T]{node: n, src: src, out: newOutlet[T](n)}
@@ -86,7 +89,11 @@ func Fork[I, O, P any](s Stream[I], kind string, route func(I) uint64, open func
 
 // Join passes two streams through a stage, as Apply does. It reads whichever has something.
 func Join[A, B, O any](a Stream[A], b Stream[B], kind string, routeA func(A) uint64, routeB func(B) uint64, open func(StageEnv) (JoinStage[A, B, O], error), opts ...StageOption) Stream[O] {
-	n := a.pipeline().add(engine.RoleMerge, kind, opts)
+	p := a.pipeline()
+	if a.p == nil && b.p != nil {
+		p = b.p // which reports the stream that was never made
+	}
+	n := p.add(engine.RoleMerge, kind, opts)
 	n.keyed = routeA != nil && routeB != nil
 	n.opensBy(open != nil)
 	st := &joinNode[A, B, O]{node: n, routeA: routeA, routeB: routeB, open: open, out: newOutlet[O](n)}
@@ -98,10 +105,18 @@ func Join[A, B, O any](a Stream[A], b Stream[B], kind string, routeA func(A) uin
 
 // Merge joins streams of one type into one. It reads whichever has something, none in preference.
 func Merge[T any](first Stream[T], more ...Stream[T]) Stream[T] {
-	n := first.pipeline().add(engine.RoleMerge, "merge", nil)
+	all := append([]Stream[T]{first}, more...)
+	p := first.pipeline()
+	for _, s := range all {
+		if first.p == nil && s.p != nil {
+			p = s.p // which reports the stream that was never made
+			break
+		}
+	}
+	n := p.add(engine.RoleMerge, "merge", nil)
 	m := &mergeNode[T]{node: n, out: newOutlet[T](n)}
 	n.typed = m
-	for _, s := range append([]Stream[T]{first}, more...) {
+	for _, s := range all {
 		connect(s, n, m)
 	}
 	return Stream[T]{p: n.pipeline, out: m.out}

@@ -61,7 +61,7 @@ func (p *Pipeline) connectDeadLetters() {
 			return
 		}
 		if n.cfg.dead != nil && n.dead == nil {
-			p.connectDeadLetter(n, sinkFor(p, n.cfg.dead, nil).node)
+			p.connectDeadLetter(n, sinkFor(p, n.cfg.dead, n.cfg.deadOpts).node)
 		}
 	}
 }
@@ -73,12 +73,20 @@ func (p *Pipeline) connectDeadLetter(n, sink *node) {
 	sink.failing = append(sink.failing, n)
 }
 
-// nameNodes names what was not named: by kind, and a number within the kind.
+// nameNodes names what was not named: a sink of nothing but dead letters after the first node that they come from,
+// everything else by its kind, and a number among those of the kind that have no name.
 func (p *Pipeline) nameNodes() {
 	count := make(map[string]int)
-	for _, n := range p.nodes {
-		count[n.kind]++
-		if n.name == "" {
+	for _, onlyDead := range []bool{false, true} {
+		for _, n := range p.nodes {
+			if n.name != "" || onlyDead != (len(n.inputs) == 0 && len(n.failing) > 0) {
+				continue
+			}
+			if onlyDead && n.failing[0].name != "" {
+				n.name, n.named = n.failing[0].name+"-dead-letters", n.failing[0].named
+				continue
+			}
+			count[n.kind]++
 			n.name = fmt.Sprintf("%s-%d", n.kind, count[n.kind])
 		}
 	}
@@ -137,6 +145,9 @@ func (n *node) check() []error {
 	}
 	if c.workers > 1 && n.role == engine.RoleMerge {
 		errs = append(errs, errors.New("Parallel does not apply to a stage with two inputs"))
+	}
+	if c.workers > 1 && c.single {
+		errs = append(errs, errors.New("Parallel does not apply: it cannot run in copies; leave Parallel out"))
 	}
 	if c.workers > 1 && n.stateful && !n.keyed {
 		errs = append(errs, errors.New("Parallel needs a key for a stage with state; use KeyBy, or leave Parallel out"))
@@ -205,7 +216,7 @@ func (g *graphCheck) names() {
 			g.fail("two nodes are named %q", n.name)
 		}
 		seen[n.name] = true
-		if n.bound() && n.cfg.name == "" {
+		if n.bound() && !n.named {
 			unnamed[n.kind]++
 		}
 	}

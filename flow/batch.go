@@ -15,7 +15,8 @@ import (
 //	Batch(2, 1s)
 //	out  -----[1 2]----[3 4]-------|
 //
-// See [BatchOf], which also limits bytes.
+// A checkpoint emits what there is, so a linger beyond the checkpoint interval (5 s unless set) has no effect. See
+// [BatchOf], which also limits bytes and says the rest.
 func Batch[T any](s runnel.Stream[T], max int, linger time.Duration, opts ...runnel.StageOption) runnel.Stream[[]T] {
 	opts = atLeast("the batch size", max, 1, opts)
 	return BatchOf(s, BatchSpec[T]{Count: max, Linger: linger}, opts...)
@@ -48,7 +49,7 @@ type BatchSpec[T any] struct {
 // acknowledged when it is. The slice is the receiver's own. The linger goes by the pipeline's clock. One copy runs:
 // [runnel.Parallel] is refused.
 func BatchOf[T any](s runnel.Stream[T], spec BatchSpec[T], opts ...runnel.StageOption) runnel.Stream[[]T] {
-	own := []runnel.StageOption{runnel.Lingers(spec.Linger)}
+	own := []runnel.StageOption{runnel.Lingers(spec.Linger), runnel.Single()}
 	if err := spec.validate(); err != nil {
 		own = append(own, runnel.Invalid(err))
 	}

@@ -28,11 +28,8 @@ func Dedup[K comparable, T any](s runnel.Stream[T], key func(T) K, max int, ttl 
 		opts = with(opts, runnel.Invalid(errors.New("the time to remember is negative")))
 	}
 	return runnel.Apply(s, "dedup", nil, func(env runnel.StageEnv) (runnel.Stage[T, T], error) {
-		if env.Workers > 1 {
-			return nil, errors.New("its memory is in one place; leave Parallel out")
-		}
 		return &dedupStage[K, T]{key: key, clock: env.Clock, seen: newMemory[K](max, ttl)}, nil
-	}, opts...)
+	}, with(opts, runnel.Single())...)
 }
 
 type dedupStage[K comparable, T any] struct {

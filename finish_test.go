@@ -40,7 +40,7 @@ func TestStageThatEndsItsStreamStopsASourceThatNobodyElseReads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				src, out := &numbers{n: 1 << 40}, &collect[int]{}
+				src, out := &numbers{n: 1 << 30}, &collect[int]{}
 				p := runnel.New("p")
 				want := build(runnel.From(p, src), out)
 				require.NoError(t, p.Run(t.Context()), "it ends by itself")
@@ -76,7 +76,7 @@ func TestManyFinishedStagesInFrontOfASmallChannelStartAgain(t *testing.T) {
 		store, out := checkpoint.Memory(), &collect[int]{}
 		for range 2 {
 			p := runnel.New("p", runnel.Checkpoint(store), runnel.InboxBatches(1))
-			s := runnel.From(p, &numbers{n: 1 << 40})
+			s := runnel.From(p, &numbers{n: 1 << 30})
 			for range 4 {
 				take(s, 2).To(out)
 			}

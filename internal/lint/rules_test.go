@@ -97,7 +97,7 @@ func TestWhatIsTooLongOrTooDeepIsAFault(t *testing.T) {
 		"an example":                       {source{"examples/p/a.go", lines(121)}, []string{"at most 120"}},
 		"a function":                       {source{"a.go", function(61)}, []string{"a.go:2: f has 61 lines, at most 60"}},
 		"a function as long as it may be":  {source{"a.go", function(60)}, nil},
-		"a test":                           {source{"a_test.go", function(101)}, []string{"at most 100"}},
+		"a test":                           {source{"a_test.go", function(151)}, []string{"at most 150"}},
 		"nesting":                          {source{"a.go", nested}, []string{"a.go:7: f nests 4 deep here, at most 3"}},
 		"nesting of a table test":          {source{"a_test.go", nested}, nil},
 		"nesting begins anew in a literal": {source{"a.go", literal}, nil},

@@ -12,7 +12,7 @@ const (
 	maxFileLines     = 600
 	maxExampleLines  = 120
 	maxFuncLines     = 60
-	maxTestFuncLines = 100
+	maxTestFuncLines = 150
 	maxNesting       = 3
 	maxTestNesting   = 4
 )

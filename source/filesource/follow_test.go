@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -313,6 +314,26 @@ func TestRotationWhileNobodyLookedIsReadOn(t *testing.T) {
 	})
 }
 
+func TestLateWriterOfARotatedFileIsWaitedFor(t *testing.T) {
+	following(t, func(t *testing.T) {
+		m := memWith(t, map[string]string{"app.log": "one\n"})
+		r := open(t, Lines("app.log", on(m), Follow(), Grace(10*time.Second)), nil)
+		require.Len(t, r.during(time.Second), 1)
+		f, err := m.OpenFile("app.log", os.O_WRONLY|os.O_APPEND, 0)
+		require.NoError(t, err)
+		require.NoError(t, m.Rename("app.log", "app.log.1"))
+		for i := range 5 {
+			_, err = fmt.Fprintf(f, "late %d\n", i)
+			require.NoError(t, err)
+			require.Equal(t, []string{fmt.Sprintf("late %d", i)}, r.during(7*time.Second))
+		}
+		require.NoError(t, f.Close())
+		require.Equal(t, 1, m.OpenFiles())
+		require.Empty(t, r.during(10*time.Second))
+		require.Zero(t, m.OpenFiles())
+	})
+}
+
 func TestFileOfWhichNothingWasReadIsKnownToTheNextRun(t *testing.T) {
 	following(t, func(t *testing.T) {
 		m := memWith(t, map[string]string{"app.log": ""})
@@ -436,7 +457,6 @@ func TestFIL17FilesThatAreGoneHoldNothing(t *testing.T) {
 	following(t, func(t *testing.T) {
 		m := memWith(t, map[string]string{"d/keep": "keep\n"})
 		r := open(t, Lines("d/*", on(m), Follow(), ForgetAfter(time.Hour), MaxOpenFiles(50)), nil)
-		goroutines := runtime.NumGoroutine()
 		var got []string
 		most := 0
 		for i := range 1000 {
@@ -454,12 +474,27 @@ func TestFIL17FilesThatAreGoneHoldNothing(t *testing.T) {
 		require.Len(t, got, 1001)
 		require.LessOrEqual(t, most, 51)
 		require.LessOrEqual(t, m.OpenFiles(), 1)
-		require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
 		require.Len(t, r.pos, 1001)
 		require.Empty(t, r.during(2*time.Hour))
 		require.Len(t, r.pos, 1, "positions of gone files are dropped")
 		require.Len(t, r.reader.(runnel.Lagger).Lag(), 1)
 	})
+}
+
+func TestFIL17GoroutinesAndHandlesDoNotGrow(t *testing.T) {
+	base := runtime.NumGoroutine() // no test runs beside this one
+	dir := t.TempDir()
+	r := open(t, Lines(filepath.Join(dir, "*"), Follow(), PollInterval(time.Hour), Grace(0), MaxOpenFiles(20)), nil)
+	for i := range 1000 {
+		path := filepath.Join(dir, strconv.Itoa(i))
+		add(t, fileconn.OS{}, path, path+"\n")
+		for len(r.values) == i {
+			require.NoError(t, r.next(t.Context()))
+		}
+		require.NoError(t, os.Remove(path))
+		require.LessOrEqual(t, runtime.NumGoroutine(), base+1, "that of the notification")
+		require.LessOrEqual(t, r.reader.(*reader[string]).feed.open, 21)
+	}
 }
 
 func TestManyFilesAreReadWithFewHandles(t *testing.T) {

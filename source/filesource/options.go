@@ -117,8 +117,8 @@ func PollInterval(d time.Duration) Option { return option(func(c *config) { c.in
 // PollOnly lets a source with [Follow] look every [PollInterval] and not ask the system to tell of changes.
 func PollOnly() Option { return option(func(c *config) { c.pollOnly = true }) }
 
-// Grace sets how long a file that was renamed away or removed is waited on, once its end was reached, for writers that
-// still have it open; and how long an archive that ends in its middle may stay so before that is an error. It needs
+// Grace sets how long a file that was renamed away or removed is waited on, since its end was reached or it was written
+// to last, for writers that still have it open; and how long an archive that ends in its middle may stay so before that is an error. It needs
 // [Follow]. The default is 5 s; 0 does not wait. What is written later than that is lost.
 func Grace(d time.Duration) Option { return option(func(c *config) { c.grace = d }) }
 

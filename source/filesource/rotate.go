@@ -81,6 +81,23 @@ func (s *feed) resumePaused() {
 	})
 }
 
+// checkPaused queues the rotated files that were written to late. Their grace begins anew then.
+func (s *feed) checkPaused() error {
+	for _, f := range s.paused {
+		if f.state != stateWaiting || !f.leaving {
+			continue
+		}
+		info, err := f.handle.Stat()
+		if err != nil {
+			return err
+		}
+		if now := foundAt(f.path, info); now.size != f.size || now.changed != f.changed {
+			s.push(f)
+		}
+	}
+	return nil
+}
+
 // lose gives up a file that is not there any more.
 func (s *feed) lose(f *file) {
 	if !f.finished && (f.packed || f.size > f.offset) {

@@ -26,7 +26,7 @@ func TestFIL14WriterThatRotatesAtFullSpeed(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "app.log")
 			add(t, fileconn.OS{}, path, "")
-			opts = append(opts, Follow(), PollInterval(2*time.Millisecond), Grace(20*time.Millisecond))
+			opts = append(opts, Follow(), PollInterval(2*time.Millisecond), Grace(time.Minute))
 			r := open(t, Lines(path, opts...), nil)
 			written := make(chan error, 1)
 			go func() { written <- writeAndRotate(path, rotations, lines) }()

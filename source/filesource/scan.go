@@ -21,6 +21,9 @@ func (s *feed) scan() error {
 		return err
 	}
 	s.watch.sync(dirs)
+	if err := s.checkPaused(); err != nil {
+		return err
+	}
 	s.matched = make(map[fileconn.FileID]bool, len(files))
 	var fresh []found
 	for _, at := range files {

@@ -101,16 +101,17 @@ func TestFIL05LinesUpToTheLimitCome(t *testing.T) {
 
 func TestLineLimitCountsNeitherLFNorCRLF(t *testing.T) {
 	t.Parallel()
+	const limit, filler = 1000, 512
 	for _, end := range []string{"\n", "\r\n", ""} {
-		for n := 8; n <= 12; n++ {
-			for _, before := range []int{0, 1, blockBytes/8 - 2, blockBytes/8 - 1} {
-				content := strings.Repeat("1234567\n", before) + strings.Repeat("x", n) + end
+		for n := limit - 2; n <= limit+2; n++ {
+			for _, before := range []int{0, 1, blockBytes/filler - 2, blockBytes/filler - 1} {
+				content := strings.Repeat(strings.Repeat("1", filler-1)+"\n", before) + strings.Repeat("x", n) + end
 				m := memWith(t, map[string]string{"f": content})
-				r := readAll(t, Lines("f", on(m), MaxLineBytes(10)), nil)
-				require.Len(t, r.failed, max(0, min(1, n-10)), "%d before %d with %q", before, n, end)
+				r := readAll(t, Lines("f", on(m), MaxLineBytes(limit)), nil)
+				require.Len(t, r.failed, max(0, min(1, n-limit)), "%d before %d with %q", before, n, end)
 				if len(r.failed) > 0 {
 					_, at := causes(r.failed)
-					require.Equal(t, RecordError{"f", int64(before) + 1, int64(before) * 8, int64(n), nil}, at[0])
+					require.Equal(t, RecordError{"f", int64(before) + 1, int64(before) * filler, int64(n), nil}, at[0])
 				}
 			}
 		}

@@ -23,7 +23,7 @@ const closeTimeout = 10 * time.Second
 // attempt is one try of a run: everything that is opened anew after a failure.
 type attempt struct {
 	p           *Pipeline
-	ctx         context.Context // ends at the hard stop
+	ctx         context.Context //nolint:containedctx // ends at the hard stop; an attempt is the scope of its context
 	group       *engine.Group
 	coordinator *engine.Coordinator
 	from        *checkpoint.Checkpoint // nil: the beginning

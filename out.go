@@ -22,7 +22,7 @@ type Out[T any] struct {
 	tally *engine.Tally
 	errs  *policy
 
-	ctx    context.Context // of the call that is emitting
+	ctx    context.Context //nolint:containedctx // of the call that is emitting: Emit has none
 	err    error           // why the next step failed
 	block  *block[T]       // values emitted and not handed on
 	cols   *columns        // their metadata; nil if none has any

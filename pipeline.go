@@ -10,6 +10,7 @@ package runnel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -70,7 +71,7 @@ func (p *Pipeline) add(role engine.Role, kind string, opts []StageOption) *node 
 // describe asks a source or sink what it declares of itself.
 func (n *node) describe(x any) {
 	if isNil(x) {
-		n.invalid = fmt.Errorf("is nil")
+		n.invalid = errors.New("is nil")
 		return
 	}
 	n.invalid = protect(n.kind, Origin{}, func() error {

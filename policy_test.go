@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,10 +17,7 @@ import (
 
 // flaky fails so many times for each record.
 func flaky(times map[int]int) stage[int, int] {
-	left := make(map[int]int)
-	for v, n := range times {
-		left[v] = n
-	}
+	left := maps.Clone(times)
 	return try(func(_ context.Context, v int) error {
 		if left[v] > 0 {
 			left[v]--
@@ -92,7 +90,8 @@ func TestPolicyDecidesWhatBecomesOfARecordThatFails(t *testing.T) {
 				}
 				require.Equal(t, c.letters, letters)
 				s := p.Status().Stages[0]
-				require.Equal(t, c.status, runnel.StageStatus{In: s.In, Out: s.Out, Failed: s.Failed, Skipped: s.Skipped, DeadLettered: s.DeadLettered})
+				got := runnel.StageStatus{In: s.In, Out: s.Out, Failed: s.Failed, Skipped: s.Skipped, DeadLettered: s.DeadLettered}
+				require.Equal(t, c.status, got)
 			})
 		})
 	}

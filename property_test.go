@@ -68,7 +68,6 @@ type op struct {
 	in   []int
 	opts []runnel.StageOption
 	salt int64
-	dead bool
 }
 
 func newGraph(seed uint64) *graph {

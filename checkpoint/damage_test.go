@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
 	"io/fs"
 	"os"
@@ -234,7 +233,7 @@ func TestFailingDiskIsNotTakenForDamage(t *testing.T) {
 	require.ErrorIs(t, err, syscall.EIO)
 	require.ErrorContains(t, err, "checkpoint: load 6 from /state")
 	var damaged *DamagedError
-	require.False(t, errors.As(err, &damaged), "no older checkpoint may come into force for it")
+	require.NotErrorAs(t, err, &damaged, "no older checkpoint may come into force for it")
 
 	s := m.store().(dirStore)
 	s.system.open = func(string) folder { return failing }

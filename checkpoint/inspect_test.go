@@ -71,7 +71,7 @@ func TestInspectTellsWhatIsDamaged(t *testing.T) {
 		5: "builds on checkpoint 4, which is missing or damaged",
 		6: "builds on checkpoint 5, which is missing or damaged",
 	}, got)
-	require.Zero(t, infos[1].Pipeline, "of what cannot be read nothing is told")
+	require.Empty(t, infos[1].Pipeline, "of what cannot be read nothing is told")
 	require.Equal(t, "flights", infos[2].Pipeline, "of what can be read everything")
 }
 

@@ -80,7 +80,7 @@ func TestCOR09ConcatenationOfTheBatchesIsTheInput(t *testing.T) {
 	for _, slow := range []time.Duration{0, 700 * time.Millisecond, 3 * time.Second} {
 		for _, gap := range []time.Duration{0, 400 * time.Millisecond, time.Second, 2 * time.Second} {
 			for size := 1; size <= 3; size++ {
-				for n := 0; n <= 10; n++ {
+				for n := range 11 {
 					t.Run(fmt.Sprintf("slow %v gap %v size %d of %d", slow, gap, size, n), func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) {
 							src := count(n, 1)

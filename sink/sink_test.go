@@ -302,7 +302,8 @@ func TestPanicInTheLoopEndsTheRun(t *testing.T) {
 	p, s := from(10)
 	s.To(out)
 	require.PanicsWithValue(t, "in the loop", func() {
-		for range out.Run(context.Background(), p) {
+		for _, err := range out.Run(context.Background(), p) {
+			require.NoError(t, err)
 			panic("in the loop")
 		}
 	})

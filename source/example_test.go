@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -78,7 +79,7 @@ func ExampleSeq2() {
 				return
 			}
 		}
-		yield(0, fmt.Errorf("page 3 is missing"))
+		yield(0, errors.New("page 3 is missing"))
 	}
 	show(source.Seq2(count))
 	// Output:

@@ -44,7 +44,7 @@ func behindEnd(kind string, at, n int64) error {
 // failed gives an error of the user's its place. One that wraps io.EOF is not the end of the source.
 func failed(kind string, record int64, err error) error {
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("source: %s: record %d: %w (%v)", kind, record, io.ErrUnexpectedEOF, err)
+		return fmt.Errorf("source: %s: record %d: %w (%s)", kind, record, io.ErrUnexpectedEOF, err.Error())
 	}
 	return fmt.Errorf("source: %s: record %d: %w", kind, record, err)
 }

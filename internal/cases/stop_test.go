@@ -2,6 +2,7 @@ package cases_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -250,9 +251,7 @@ func TestCOR16EveryMethodReturnsAtOnceInsideAHandlerOfAStoppedPipeline(t *testin
 			close(entered)
 			<-goOn
 			for range 2 {
-				for method, err := range every(p, push) {
-					results[method] = err
-				}
+				maps.Copy(results, every(p, push))
 			}
 			return nil
 		}))

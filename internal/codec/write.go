@@ -167,7 +167,8 @@ func floatAt(p unsafe.Pointer, size int) float64 {
 
 func (w *writer) object(dst []byte, p unsafe.Pointer, depth int) ([]byte, bool) {
 	dst = append(dst, '{')
-	ok, first := true, true
+	var ok bool
+	first := true
 	for i := range w.members {
 		m := &w.members[i]
 		value := unsafe.Add(p, m.offset)
@@ -202,7 +203,7 @@ func (w *writer) list(dst []byte, v reflect.Value, depth int) ([]byte, bool) {
 		return append(dst, "null"...), true
 	}
 	dst = append(dst, '[')
-	ok := true
+	var ok bool
 	for i := range v.Len() {
 		if i > 0 {
 			dst = append(dst, ',')

@@ -11,7 +11,7 @@ import (
 // Group runs the goroutines of one attempt. The first that fails ends the context of all.
 type Group struct {
 	group  errgroup.Group
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // a group is the scope of its context
 	cancel context.CancelCauseFunc
 }
 

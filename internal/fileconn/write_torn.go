@@ -162,7 +162,7 @@ func HasPrefix(f io.ReaderAt, size int64, p Packing, prefix []byte) (bool, error
 		if p == PackNone {
 			return false, err
 		}
-		return false, nil //nolint:nilerr // it is not an archive
+		return false, nil // it is not an archive
 	}
 	return slices.Equal(found[:n], prefix[:n]), nil
 }
@@ -179,7 +179,7 @@ func IsPrefix(f io.ReaderAt, size int64, p Packing, start []byte) (bool, error) 
 		if p == PackNone {
 			return false, err
 		}
-		return false, nil //nolint:nilerr // it is not an archive
+		return false, nil // it is not an archive
 	case p != PackNone:
 		if whole, err := WholeMembers(f, size, p); err != nil || whole < size {
 			return false, err

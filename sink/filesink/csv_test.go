@@ -3,7 +3,7 @@ package filesink
 import (
 	"context"
 	"encoding/csv"
-	"fmt"
+	"errors"
 	"math"
 	"net/netip"
 	"strings"
@@ -95,7 +95,7 @@ type level int
 
 func (l level) MarshalText() ([]byte, error) {
 	if l < 0 {
-		return nil, fmt.Errorf("level below zero")
+		return nil, errors.New("level below zero")
 	}
 	return []byte("level " + strings.Repeat("I", int(l))), nil
 }

@@ -2,6 +2,7 @@ package filesink_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -179,7 +180,7 @@ func Example_restart() {
 		numbers := runnel.From(p, source.Generate(5, func(i int64) int64 { return i }))
 		numbers.To(filesink.Encode(filepath.Join(dir, "numbers"), func(dst []byte, n int64) ([]byte, error) {
 			if n == failAt {
-				return dst, fmt.Errorf("no luck")
+				return dst, errors.New("no luck")
 			}
 			return append(strconv.AppendInt(dst, n, 10), '\n'), nil
 		}))

@@ -204,6 +204,6 @@ func TestAStoppedPipelineLeavesFinishedFiles(t *testing.T) {
 			want++
 		}
 	}
-	require.Equal(t, written, want)
+	require.Equal(t, want, written)
 	require.Greater(t, want, 1000)
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/runnel-go/runnel"
@@ -51,7 +50,6 @@ func (s *system) Open(_ context.Context, env runnel.SinkEnv) (runnel.Writer[int]
 type writer struct {
 	s       *system
 	batches [][]int // not copied if the sink is broken so
-	done    []int   // prepared by this process
 }
 
 func (w *writer) Write(_ context.Context, b runnel.Batch[int]) error {
@@ -156,7 +154,7 @@ func TestSuiteFindsBrokenSinks(t *testing.T) {
 			t.Parallel()
 			out, err := runSuite(t, name, c.of)
 			require.Error(t, err, "the suite passed")
-			require.Truef(t, strings.Contains(out, c.finds), "want %q in:\n%s", c.finds, out)
+			require.Contains(t, out, c.finds)
 		})
 	}
 	out, err := runSuite(t, "none", "")

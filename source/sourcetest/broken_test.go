@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/runnel-go/runnel"
@@ -130,7 +129,7 @@ func TestSuiteFindsBrokenSources(t *testing.T) {
 			t.Parallel()
 			out, err := runSuite(t, name, c.of)
 			require.Error(t, err, "the suite passed")
-			require.Truef(t, strings.Contains(out, c.finds), "want %q in:\n%s", c.finds, out)
+			require.Contains(t, out, c.finds)
 		})
 	}
 	out, err := runSuite(t, "none", "")

@@ -3,9 +3,12 @@ package filesource
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +16,152 @@ import (
 	"github.com/runnel-go/runnel/internal/fileconn"
 	"github.com/runnel-go/runnel/internal/fileconn/faultfs"
 )
+
+// following runs a test in which time passes only while everybody waits.
+func following(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
+}
+
+func TestFIL14RotationLosesAndRepeatsNothing(t *testing.T) {
+	for _, c := range []struct {
+		name, pattern string
+		polls         int // between two rotations
+	}{
+		{"one name", "app.log", 3}, {"one name, two rotations between looks", "app.log", 0}, {"a glob", "app.log*", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			following(t, func(t *testing.T) {
+				m := memWith(t, map[string]string{"app.log": ""})
+				r := open(t, Lines(c.pattern, on(m), Follow(), PollInterval(100*time.Millisecond), Grace(time.Second)), nil)
+				var got, want []string
+				written := 0
+				write := func(f fileconn.File, n int) {
+					for range n {
+						want = append(want, fmt.Sprintf("line %d", written))
+						_, err := fmt.Fprintf(f, "line %d\n", written)
+						require.NoError(t, err)
+						written++
+					}
+				}
+				f, err := fileconn.Create(m, "app.log", 0o644)
+				require.NoError(t, err)
+				for round := range 20 {
+					write(f, 500)
+					time.Sleep(time.Millisecond)
+					for i := min(round, 4); i > 0; i-- { // app.log.4 is removed
+						require.NoError(t, m.Rename(fmt.Sprintf("app.log.%d", i), fmt.Sprintf("app.log.%d", i+1)))
+					}
+					require.NoError(t, m.Rename("app.log", "app.log.1"))
+					next, err := fileconn.Create(m, "app.log", 0o644)
+					require.NoError(t, err)
+					if c.polls > 0 || round%2 == 1 {
+						got = append(got, r.during(time.Duration(max(1, c.polls))*110*time.Millisecond)...)
+					}
+					write(f, 5) // a late writer
+					require.NoError(t, f.Close())
+					f = next
+				}
+				got = append(got, r.during(10*time.Second)...)
+				require.NoError(t, f.Close())
+				require.ElementsMatch(t, want, got)
+				require.LessOrEqual(t, m.OpenFiles(), 7)
+			})
+		})
+	}
+}
+
+func TestRotatedFileIsReadBeforeItsSuccessor(t *testing.T) {
+	following(t, func(t *testing.T) {
+		text, want := numbered(0, 3000)
+		m := memWith(t, map[string]string{"app.log": text[:20_000]})
+		var seen events
+		r := open(t, Lines("app.log", on(m), Follow(), seen.option()), nil)
+		got := slices.Clone(r.during(5 * time.Second))
+		add(t, m, "app.log", text[20_000:])
+		require.NoError(t, m.Rename("app.log", "old"))
+		add(t, m, "app.log", "first of the next\n")
+		got = append(got, r.during(time.Minute)...)
+		require.Equal(t, append(want, "first of the next"), got)
+		require.Equal(t, []EventKind{EventRotated, EventClosed}, seen.kinds())
+		require.Equal(t, 1, m.OpenFiles())
+	})
+}
+
+func TestRotationWhileNobodyLookedIsReadOn(t *testing.T) {
+	following(t, func(t *testing.T) {
+		m := memWith(t, map[string]string{"app.log": "1\n2\n"})
+		r := open(t, Lines("app.log", on(m), Follow()), nil)
+		require.Len(t, r.during(time.Second), 2)
+		r.close()
+		for round := range 3 { // 2 of them are never seen at the path
+			add(t, m, "app.log", fmt.Sprintf("rest of %d\n", round))
+			time.Sleep(time.Minute)
+			for i := round; i > 0; i-- {
+				require.NoError(t, m.Rename(fmt.Sprintf("app.log.%d", i), fmt.Sprintf("app.log.%d", i+1)))
+			}
+			require.NoError(t, m.Rename("app.log", "app.log.1"))
+		}
+		add(t, m, "app.log", "now\n")
+		again := open(t, Lines("app.log", on(m), Follow()), r.pos)
+		require.Equal(t, []string{"rest of 0", "rest of 1", "rest of 2", "now"}, again.during(time.Minute))
+		for _, o := range again.origins {
+			require.Equal(t, "app.log", o.Partition)
+		}
+		require.Empty(t, open(t, Lines("app.log", on(m), Follow()), again.pos).during(time.Minute))
+	})
+}
+
+func TestLateWriterOfARotatedFileIsWaitedFor(t *testing.T) {
+	following(t, func(t *testing.T) {
+		m := memWith(t, map[string]string{"app.log": "one\n"})
+		r := open(t, Lines("app.log", on(m), Follow(), Grace(10*time.Second)), nil)
+		require.Len(t, r.during(time.Second), 1)
+		f, err := m.OpenFile("app.log", os.O_WRONLY|os.O_APPEND, 0)
+		require.NoError(t, err)
+		require.NoError(t, m.Rename("app.log", "app.log.1"))
+		for i := range 5 {
+			_, err = fmt.Fprintf(f, "late %d\n", i)
+			require.NoError(t, err)
+			require.Equal(t, []string{fmt.Sprintf("late %d", i)}, r.during(7*time.Second))
+		}
+		require.NoError(t, f.Close())
+		require.Equal(t, 1, m.OpenFiles())
+		require.Empty(t, r.during(10*time.Second))
+		require.Zero(t, m.OpenFiles())
+	})
+}
+
+func TestFileOfWhichNothingWasReadIsKnownToTheNextRun(t *testing.T) {
+	following(t, func(t *testing.T) {
+		m := memWith(t, map[string]string{"app.log": ""})
+		r := open(t, Lines("app.log", on(m), Follow()), nil)
+		require.Empty(t, r.during(time.Second))
+		r.close()
+		add(t, m, "app.log", "one\n")
+		require.NoError(t, m.Rename("app.log", "app.log.1"))
+		add(t, m, "app.log", "two\n")
+		require.Equal(t, []string{"one", "two"}, open(t, Lines("app.log", on(m), Follow()), r.pos).during(time.Second))
+	})
+}
+
+func TestLastLineOfARotatedFileNeedsNoLineFeed(t *testing.T) {
+	following(t, func(t *testing.T) {
+		m := memWith(t, map[string]string{"app.log": "one\ntw"})
+		r := open(t, Lines("app.log", on(m), Follow(), Grace(10*time.Second)), nil)
+		require.Equal(t, []string{"one"}, r.during(5*time.Second))
+		f, err := m.OpenFile("app.log", os.O_WRONLY|os.O_APPEND, 0) // who writes late
+		require.NoError(t, err)
+		require.NoError(t, m.Rename("app.log", "gone"))
+		require.Empty(t, r.during(5*time.Second))
+		_, err = io.WriteString(f, "o")
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		require.Equal(t, []string{"two"}, r.during(20*time.Second))
+		require.Zero(t, m.OpenFiles())
+	})
+}
 
 // TestFIL14WriterThatRotatesAtFullSpeed runs a writer beside the source on the machine's file system.
 func TestFIL14WriterThatRotatesAtFullSpeed(t *testing.T) {

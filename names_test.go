@@ -3,14 +3,13 @@ package runnel_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"github.com/runnel-go/runnel"
 	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/runnel-go/runnel/flow"
+	"github.com/runnel-go/runnel/runneltest"
 	"github.com/runnel-go/runnel/sink"
-	"github.com/runnel-go/runnel/sink/filesink"
 	"github.com/runnel-go/runnel/source"
 	"github.com/stretchr/testify/require"
 )
@@ -25,18 +24,15 @@ func nodeNames(p *runnel.Pipeline) []string {
 
 func TestNodesAreNamedByKindAndDeadLettersAfterTheirStage(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	file := func(name string) runnel.Sink[runnel.Failed] {
-		return filesink.NDJSON[runnel.Failed](filepath.Join(dir, name))
-	}
-	p := runnel.New("names", runnel.Checkpoint(checkpoint.Dir(filepath.Join(dir, "state"))))
+	letters := func() runnel.Sink[runnel.Failed] { return runneltest.NewTxSink[runnel.Failed]() }
+	p := runnel.New("names", runnel.Checkpoint(checkpoint.Dir(t.TempDir())))
 	numbers := runnel.From(p, source.Slice([]int{1}), runnel.Name("numbers"))
 	same := func(v int) (int, error) { return v, nil }
-	a := flow.TryMap(numbers, same, runnel.Name("first"), runnel.DeadLetter(file("a")))
-	b := flow.TryMap(a, same, runnel.DeadLetter(file("b"), runnel.Name("rejects")))
+	a := flow.TryMap(numbers, same, runnel.Name("first"), runnel.DeadLetter(letters()))
+	b := flow.TryMap(a, same, runnel.DeadLetter(letters(), runnel.Name("rejects")))
 	c := flow.Map(b, func(v int) int { return v })
 	c.To(sink.Discard[int]())
-	require.NoError(t, p.Validate(), "two dead-letter files of one kind have names of their own")
+	require.NoError(t, p.Validate(), "two dead-letter sinks of one kind have names of their own")
 	require.Equal(t, []string{"numbers", "first", "map-1", "map-2", "discard-sink-1", "first-dead-letters", "rejects"}, nodeNames(p))
 }
 

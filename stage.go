@@ -59,7 +59,8 @@ type SnapshotWriter interface {
 
 // SnapshotReader gives back the state of a stage.
 type SnapshotReader interface {
-	// All calls f with every entry of the stage, whichever worker wrote it, until f returns false.
+	// All calls f with every entry of the stage, whichever worker wrote it, in the order of the keys, until f returns
+	// false.
 	All(f func(key, value []byte) bool)
 }
 

@@ -2,7 +2,9 @@ package runnel
 
 import (
 	"context"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/runnel-go/runnel/checkpoint"
@@ -227,9 +229,10 @@ func (s *snapshot) Delete(key []byte) {
 
 type snapshotReader map[string][]byte
 
+// All goes through the entries by key, so that a start from the same checkpoint does the same.
 func (r snapshotReader) All(f func(key, value []byte) bool) {
-	for k, v := range r {
-		if !f([]byte(k), v) {
+	for _, k := range slices.Sorted(maps.Keys(r)) {
+		if !f([]byte(k), r[k]) {
 			return
 		}
 	}

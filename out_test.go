@@ -64,7 +64,13 @@ func sameRow(a, b modelRow) bool {
 
 // emitSome does one random thing with an Out and adds what must come of it to want.
 func emitSome(m *maker, o *Out[string], h *holder, in Batch[string], rows []modelRow) {
-	switch m.IntN(5) {
+	switch m.IntN(6) {
+	case 5:
+		i, value := m.IntN(len(rows)), m.value()
+		row := rows[i]
+		row.value = value
+		h.want = append(h.want, row)
+		o.EmitRow(value, in.Columns(), i)
 	case 0:
 		r := Record[string]{m.value(), m.meta()}
 		h.want = append(h.want, rowOf(r))
@@ -113,6 +119,9 @@ func TestWhatIsEmittedArrivesAndStaysAsItIs(t *testing.T) {
 		for range 30 {
 			b, rows := m.batch(1 + m.IntN(8))
 			in, inRows := m.changed(b, rows)
+			if len(inRows) == 0 {
+				in, inRows = b, rows // a stage gets no empty batch
+			}
 			o.begin(t.Context())
 			for range m.IntN(4) {
 				emitSome(m, o, h, in, inRows)

@@ -106,11 +106,10 @@ func (s *sourceRun[T]) start(a *attempt) {
 		s.node.lag.Store(&lag)
 	}
 	a.spawn(s.node.name, s.markers)
-	a.spawn(s.node.name, func(ctx context.Context) error {
+	a.spawn(s.node.name, func(context.Context) error {
 		a.reads.Go(func() {
-			if err := engine.Protect(s.node.name, func() error { return s.readAll(ctx, readCtx) }); err != nil {
-				a.group.Cancel(err)
-			}
+			// A failure reaches the group by its context.
+			_ = a.group.Run(s.node.name, func(ctx context.Context) error { return s.readAll(ctx, readCtx) })
 		})
 		return nil
 	})

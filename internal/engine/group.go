@@ -23,13 +23,20 @@ func NewGroup(ctx context.Context) (*Group, context.Context) {
 
 // Go runs f. A panic becomes an error that names the goroutine.
 func (g *Group) Go(name string, f func(ctx context.Context) error) {
-	g.group.Go(func() error {
-		err := Protect(name, func() error { return f(g.ctx) })
+	g.group.Go(func() error { return g.Run(name, f) })
+}
+
+// Run runs f in the goroutine of the caller. If it fails, also by a panic or by ending the goroutine, as the FailNow of
+// a test does, the context of all ends.
+func (g *Group) Run(name string, f func(ctx context.Context) error) error {
+	err := fmt.Errorf("%s: its goroutine was ended (runtime.Goexit)", name)
+	defer func() {
 		if err != nil {
 			g.cancel(err)
 		}
-		return err
-	})
+	}()
+	err = Protect(name, func() error { return f(g.ctx) })
+	return err
 }
 
 // Cancel ends the context of the goroutines with a cause.

@@ -79,3 +79,20 @@ func TestDeadLetterOfAPanicHasNoStackInItsJSON(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"stage":"s","attempts":1,"error":"panic: boom"}`, string(text))
 }
+
+func TestNamesDoNotDependOnWhoLooksAtAPipelineWhileItIsBuilt(t *testing.T) {
+	t.Parallel()
+	build := func(look func(p *runnel.Pipeline)) []string {
+		p, out := runnel.New("names"), &collect[int]{}
+		a := same(runnel.From(p, &numbers{}), runnel.DeadLetter(&collect[runnel.Failed]{}))
+		look(p)
+		b := same(runnel.From(p, &numbers{}))
+		a.To(out)
+		look(p)
+		b.To(&collect[int]{})
+		require.NoError(t, p.Validate())
+		return nodeNames(p)
+	}
+	want := build(func(*runnel.Pipeline) {})
+	require.ElementsMatch(t, want, build(func(p *runnel.Pipeline) { p.Status(); p.Graph(); _ = p.Validate() }))
+}

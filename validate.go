@@ -74,8 +74,15 @@ func (p *Pipeline) connectDeadLetter(n, sink *node) {
 }
 
 // nameNodes names what was not named: a sink of nothing but dead letters after the first node that they come from,
-// everything else by its kind, and a number among those of the kind that have no name.
+// everything else by its kind, and a number among those of the kind that have no name. It begins anew until the
+// pipeline runs, so that who looks at a pipeline while it is built changes no name.
 func (p *Pipeline) nameNodes() {
+	if p.started {
+		return
+	}
+	for _, n := range p.nodes {
+		n.name, n.named = n.cfg.name, n.cfg.name != ""
+	}
 	count := make(map[string]int)
 	for _, onlyDead := range []bool{false, true} {
 		for _, n := range p.nodes {

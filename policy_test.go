@@ -154,6 +154,7 @@ func TestPositionIsNotCommittedBeforeTheDeadLetterIsDurable(t *testing.T) {
 		src, dead := &numbers{n: 3}, &collect[runnel.Failed]{}
 		dead.onCall = on("flush", func(ctx context.Context) error {
 			require.NotContains(t, src.all(), "commit 3")
+			require.Len(t, dead.got(), 1, "it comes before the marker")
 			return sleep(ctx, time.Minute)
 		})
 		p := runnel.New("p", runnel.Checkpoint(checkpoint.Memory()))

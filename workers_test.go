@@ -53,7 +53,9 @@ func TestCopiesOfAStageKeepTheOrderThatIsAskedForAndMarkersTheirPlace(t *testing
 					rng := rand.New(rand.NewPCG(seed, 3))
 					src, out := &numbers{n: 300, size: 7}, &collect[int]{}
 					out.onCall = on("flush", func(context.Context) error {
-						out.add("behind %d", len(out.got()))
+						got := slices.Sorted(slices.Values(out.got()))
+						require.Equal(t, len(got), got[len(got)-1]+1, "what is behind the marker has overtaken it")
+						out.add("behind %d", len(got))
 						return nil
 					})
 					var covered []int

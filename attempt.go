@@ -182,26 +182,33 @@ func (a *attempt) open(ctx context.Context, log checkpoint.Log) error {
 
 // openSinks opens the sink that decides, if there is one, goes to the checkpoint that it decided, and opens the others.
 func (a *attempt) openSinks(ctx context.Context, log checkpoint.Log) error {
-	for _, n := range a.p.nodes {
-		if n.role != engine.RoleSink || !n.traits.Decides {
-			continue
-		}
+	for _, n := range a.p.sinkNodes() {
 		if err := n.typed.(opener).open(ctx, a); err != nil {
 			return err
+		}
+		if !n.traits.Decides {
+			continue
 		}
 		if err := a.goToDecided(ctx, log, n); err != nil {
 			return stageError(n.name, Origin{}, err)
 		}
 	}
-	for _, n := range a.p.nodes {
-		if n.role != engine.RoleSink || n.traits.Decides {
-			continue
-		}
-		if err := n.typed.(opener).open(ctx, a); err != nil {
-			return err
+	return nil
+}
+
+// sinkNodes returns the sinks, first the one that decides.
+func (p *Pipeline) sinkNodes() []*node {
+	var deciding, others []*node
+	for _, n := range p.nodes {
+		switch {
+		case n.role != engine.RoleSink:
+		case n.traits.Decides:
+			deciding = append(deciding, n)
+		default:
+			others = append(others, n)
 		}
 	}
-	return nil
+	return append(deciding, others...)
 }
 
 // configure makes the coordinator, which everything that is opened reports to.

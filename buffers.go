@@ -40,21 +40,21 @@ func (b *Buffers[T]) Take(n int) Draft[T] {
 // Keys returns the column of keys, to be filled in.
 func (d *Draft[T]) Keys() [][]byte {
 	c := d.columns()
-	c.keys = sized(c.keys, len(d.Values))
+	c.keys = extend(c.keys[:0], len(d.Values))
 	return c.keys
 }
 
 // Times returns the column of event times, to be filled in.
 func (d *Draft[T]) Times() []time.Time {
 	c := d.columns()
-	c.times = sized(c.times, len(d.Values))
+	c.times = extend(c.times[:0], len(d.Values))
 	return c.times
 }
 
 // Headers returns the column of headers, to be filled in.
 func (d *Draft[T]) Headers() []Headers {
 	c := d.columns()
-	c.headers = sized(c.headers, len(d.Values))
+	c.headers = extend(c.headers[:0], len(d.Values))
 	return c.headers
 }
 
@@ -62,7 +62,7 @@ func (d *Draft[T]) Headers() []Headers {
 func (d *Draft[T]) Offsets(a *Assignment) []int64 {
 	c := d.columns()
 	c.origin = a
-	c.offsets = sized(c.offsets, len(d.Values))
+	c.offsets = extend(c.offsets[:0], len(d.Values))
 	return c.offsets
 }
 
@@ -99,12 +99,4 @@ func (c *columns) cut(n int) {
 	c.rows = n
 	c.keys, c.times, c.headers = c.keys[:min(n, len(c.keys))], c.times[:min(n, len(c.times))], c.headers[:min(n, len(c.headers))]
 	c.offsets = c.offsets[:min(n, len(c.offsets))]
-}
-
-// sized returns n elements, in the memory of s if that is enough.
-func sized[E any](s []E, n int) []E {
-	if cap(s) < n {
-		return make([]E, n)
-	}
-	return s[:n]
 }

@@ -147,9 +147,23 @@ func (f fan[T]) process(ctx context.Context, in Batch[T]) error {
 	return nil
 }
 
-// control hands a marker to every branch before any later record.
-func (f fan[T]) control(ctx context.Context, c engine.Control) error {
-	for _, r := range f {
+func (f fan[T]) control(ctx context.Context, c engine.Control) error { return controlAll(ctx, f, c) }
+
+// controller is a receiver of any type, as far as control items are concerned.
+type controller interface {
+	control(ctx context.Context, c engine.Control) error
+}
+
+// controls hands control items to receivers of any types.
+type controls []controller
+
+func (all controls) control(ctx context.Context, c engine.Control) error {
+	return controlAll(ctx, all, c)
+}
+
+// controlAll hands a control item to every receiver, so that a marker comes to each branch before any later record.
+func controlAll[R controller](ctx context.Context, all []R, c engine.Control) error {
+	for _, r := range all {
 		if err := r.control(ctx, c); err != nil {
 			return err
 		}

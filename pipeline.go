@@ -59,7 +59,7 @@ func (p *Pipeline) add(role engine.Role, kind string, opts []StageOption) *node 
 	n := &node{
 		pipeline: p, id: len(p.nodes), kind: kind, role: role, cfg: newStageConfig(opts), tally: &engine.Tally{},
 	}
-	n.name, n.named, n.stateful = n.cfg.name, n.cfg.name != "", n.cfg.stateful
+	n.name, n.stateful = n.cfg.name, n.cfg.stateful
 	if p.started {
 		p.mistakes = append(p.mistakes, fmt.Errorf("a %s was added after Run; the graph of a pipeline that runs does not change", kind))
 		return n
@@ -128,7 +128,7 @@ func (p *Pipeline) reconfigure(n *node, opts []StageOption) {
 		return
 	}
 	n.cfg = newStageConfig(opts)
-	n.name, n.named = n.cfg.name, n.cfg.name != ""
+	n.name = n.cfg.name
 }
 
 // mistake notes a mistake in the graph.

@@ -66,5 +66,5 @@ func (s *shards[I]) deal(in Batch[I]) error {
 }
 
 func (s *shards[I]) control(ctx context.Context, c engine.Control) error {
-	return fan[I](s.to).control(ctx, c)
+	return controlAll(ctx, s.to, c)
 }

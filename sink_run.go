@@ -58,12 +58,8 @@ func (n *sinkNode[T]) open(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-func (n *sinkNode[T]) decided(ctx context.Context) (decided checkpoint.Number, err error) {
-	err = protect(n.name, Origin{}, func() (err error) {
-		decided, err = n.run.decider.Decided(ctx)
-		return err
-	})
-	return decided, err
+func (n *sinkNode[T]) decided(ctx context.Context) (checkpoint.Number, error) {
+	return n.run.decided(ctx)
 }
 
 // receiver adds an input to the task of the sink.
@@ -307,15 +303,20 @@ func (s *sinkRun[T]) decide(ctx context.Context, c engine.Control) error {
 	return err
 }
 
+// decided asks the writer for the newest checkpoint that it has decided.
+func (s *sinkRun[T]) decided(ctx context.Context) (decided checkpoint.Number, err error) {
+	err = protect(s.node.name, Origin{}, func() (err error) {
+		decided, err = s.decider.Decided(ctx)
+		return err
+	})
+	return decided, err
+}
+
 // outcome asks for the outcome of a decision that failed and may have been made all the same.
 func (s *sinkRun[T]) outcome(ctx context.Context, n checkpoint.Number, cause error) error {
 	ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	var decided checkpoint.Number
-	err := protect(s.node.name, Origin{}, func() (err error) {
-		decided, err = s.decider.Decided(ask)
-		return err
-	})
+	decided, err := s.decided(ask)
 	switch {
 	case err != nil:
 		return fmt.Errorf("decide checkpoint %d: %w (and its outcome is unknown: %w)", n, cause, err)

@@ -31,19 +31,11 @@ type stageCore struct {
 	deadline func() (time.Time, bool)                       // nil: does not act on time
 	expire   func(ctx context.Context, now time.Time) error // with deadline
 	end      func() error                                   // hands on what was emitted
-	next     fan[none]                                      // where control items go
+	next     controls                                       // where control items go
 }
 
-// none is the type of records where only control items matter.
+// none is the type of the records of an output that a stage does not have.
 type none struct{}
-
-// controlOnly hands control items to a receiver of any type.
-type controlOnly[T any] struct{ to receiver[T] }
-
-func (c controlOnly[T]) process(context.Context, Batch[none]) error { return nil }
-func (c controlOnly[T]) control(ctx context.Context, ctl engine.Control) error {
-	return c.to.control(ctx, ctl)
-}
 
 // newStageCore looks at the abilities of a stage.
 func newStageCore(a *attempt, n *node, stage any, errs *policy) *stageCore {

@@ -159,10 +159,10 @@ type outputs[O, P any] struct {
 }
 
 // controls returns where control items go: every way out, dead letters included.
-func (o outputs[O, P]) controls() fan[none] {
-	all := fan[none]{controlOnly[O]{o.next}, controlOnly[P]{o.side}}
+func (o outputs[O, P]) controls() controls {
+	all := controls{o.next, o.side}
 	if o.dead != nil {
-		all = append(all, controlOnly[Failed]{o.dead})
+		all = append(all, o.dead)
 	}
 	return all
 }

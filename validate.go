@@ -32,10 +32,7 @@ func (p *Pipeline) whole() (unlock func()) {
 // validate does so for a pipeline that is whole.
 func (p *Pipeline) validate() error {
 	var errs []error
-	for _, e := range p.mistakes {
-		errs = append(errs, fmt.Errorf("pipeline %q: %w", p.name, e))
-	}
-	for _, e := range p.checkConfig() {
+	for _, e := range slices.Concat(p.mistakes, p.checkConfig()) {
 		errs = append(errs, fmt.Errorf("pipeline %q: %w", p.name, e))
 	}
 	for _, n := range p.nodes {

@@ -277,3 +277,45 @@ func TestDurableStoreGetsACheckpointBeforeTheFirstRecordIsWritten(t *testing.T) 
 		})
 	}
 }
+
+// A writer that needs no token for its commit is told of what it prepared all the same.
+func TestEmptyTokenOfAPreparedCheckpointIsNotTakenForNone(t *testing.T) {
+	t.Parallel()
+	for name, store := range map[string]checkpoint.Store{"memory": checkpoint.Memory(), "folder": checkpoint.Dir(t.TempDir())} {
+		for _, token := range [][]byte{nil, {}} {
+			t.Run(fmt.Sprint(name, token == nil), func(t *testing.T) {
+				out := tokenless{&collect[int]{kind: txSink}, token}
+				var env runnel.SinkEnv
+				out.onOpen = func(_ context.Context, e runnel.SinkEnv) error { env = e; return nil }
+				for range 2 {
+					p := runnel.New("p", runnel.Checkpoint(store))
+					runnel.From(p, &numbers{n: 1}, runnel.Name("in")).To(out, runnel.Name("out"))
+					require.NoError(t, p.Run(t.Context()))
+				}
+				require.NotNil(t, env.Prepared)
+				require.Empty(t, env.Prepared)
+			})
+		}
+	}
+}
+
+// tokenless is a transactional sink that needs no token.
+type tokenless struct {
+	*collect[int]
+	token []byte
+}
+
+func (s tokenless) Open(ctx context.Context, env runnel.SinkEnv) (runnel.Writer[int], error) {
+	w, err := s.collect.Open(ctx, env)
+	return tokenlessWriter{w.(collectTx[int]), s.token}, err
+}
+
+type tokenlessWriter struct {
+	collectTx[int]
+	token []byte
+}
+
+func (w tokenlessWriter) Prepare(ctx context.Context, n checkpoint.Number) ([]byte, error) {
+	_, err := w.collectTx.Prepare(ctx, n)
+	return w.token, err
+}

@@ -26,7 +26,7 @@ func (n *sinkNode[T]) open(ctx context.Context, a *attempt) error {
 		Name: n.name, Log: a.p.cfg.log.With("sink", n.name), Clock: a.p.cfg.clock, Durable: a.p.durable(),
 	}
 	if a.from != nil {
-		env.From, env.Prepared = a.from.Number, a.from.Sinks[n.name]
+		env.From, env.Prepared = a.from.Number, preparedToken(a.from, n.name)
 	}
 	s := &sinkRun[T]{node: n.node}
 	err := protect(n.name, Origin{}, func() (err error) {
@@ -56,6 +56,16 @@ func (n *sinkNode[T]) open(ctx context.Context, a *attempt) error {
 	})
 	n.run = s
 	return nil
+}
+
+// preparedToken returns what a sink prepared for a checkpoint: nil only if it prepared nothing, also where a store does
+// not tell an empty token from none.
+func preparedToken(c *checkpoint.Checkpoint, sink string) []byte {
+	token, ok := c.Sinks[sink]
+	if ok && token == nil {
+		token = []byte{}
+	}
+	return token
 }
 
 func (n *sinkNode[T]) decided(ctx context.Context) (checkpoint.Number, error) {

@@ -91,9 +91,15 @@ func (b Batch[T]) WithOffsets(a *Assignment, offsets []int64) Batch[T] {
 // ownColumns returns the batch with a set of columns that nobody else has and that starts at row 0. The memory of each
 // column is still that of the former set, which is kept with it.
 func (b Batch[T]) ownColumns() Batch[T] {
-	own := &columns{rows: len(b.values), shares: b.cols}
-	if c := b.cols; c != nil {
-		lo, hi := b.at, b.at+len(b.values)
+	own := &columns{rows: len(b.values)}
+	lo, hi := b.at, b.at+len(b.values)
+	switch c := b.cols; {
+	case c == nil:
+	case c.of != nil:
+		own.rows = 0
+		own.addRows(c.of, 0, c.picks[lo:hi])
+	default:
+		own.shares = c
 		own.keys = window(c.keys, lo, hi)
 		own.times = window(c.times, lo, hi)
 		own.headers = window(c.headers, lo, hi)
@@ -174,14 +180,14 @@ func (b Batch[T]) release() {
 // revoked says whether any record was read under an assignment that has ended.
 func (b Batch[T]) revoked() bool {
 	c := b.cols
-	if c == nil {
+	if c == nil || len(b.values) == 0 {
 		return false
 	}
-	if len(c.origins) == 0 {
-		return c.origin != nil && c.origin.Revoked()
+	if shared, _ := c.unpick(b.at); len(shared.origins) == 0 {
+		return shared.origin != nil && shared.origin.Revoked()
 	}
-	for _, a := range c.origins[b.at : b.at+len(b.values)] {
-		if a != nil && a.Revoked() {
+	for i := range b.values {
+		if a := c.assignment(b.at + i); a != nil && a.Revoked() {
 			return true
 		}
 	}

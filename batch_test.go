@@ -31,6 +31,7 @@ func TestCloneOutlivesTheMemoryOfItsBatch(t *testing.T) {
 		changed, want := m.changed(b, rows)
 		c := changed.Clone()
 		b.release()
+		m.letGo()
 		again, _ := m.batch(b.Len()) // in the memory of b
 		requireRows(t, want, c, "seed %d", seed)
 		again.release()

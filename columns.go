@@ -8,6 +8,8 @@ import (
 
 // columns holds the metadata of a batch side by side. A column that no row has is nil; an origin that all rows share,
 // and offsets that count up from the first row, are stored once.
+//
+// A set may also be picked: its rows are some of another set's, which are not copied.
 type columns struct {
 	rows    int
 	keys    [][]byte
@@ -21,6 +23,9 @@ type columns struct {
 	home   *sync.Pool // where the memory goes when the last holder is done; nil leaves it to the garbage collector
 	refs   atomic.Int32
 	shares *columns // whose memory this set uses; nil if it has its own. Who holds this one holds that one
+
+	of    *columns // whose rows these are, which is not picked itself and is held; nil if this set is not picked
+	picks []int32  // by row: the row of the other set
 }
 
 // retain adds a holder.
@@ -41,9 +46,34 @@ func (c *columns) release() {
 	case c.shares != nil:
 		c.shares.release()
 	case c.home != nil && c.refs.Add(-1) == 0:
+		c.of.release()
 		c.clear()
 		c.home.Put(c)
 	}
+}
+
+// pick makes an empty set stand for the given rows of from, counted from row at.
+func (c *columns) pick(from *columns, at int, rows []int32) {
+	c.rows, c.of, c.picks = len(rows), from, extend(c.picks[:0], len(rows))
+	if from.of != nil {
+		c.of = from.of
+		for i, r := range rows {
+			c.picks[i] = from.picks[at+int(r)]
+		}
+	} else {
+		for i, r := range rows {
+			c.picks[i] = int32(at) + r
+		}
+	}
+	c.of.retain()
+}
+
+// unpick returns the set that holds row i, and which row it is there.
+func (c *columns) unpick(i int) (*columns, int) {
+	if c.of != nil {
+		return c.of, int(c.picks[i])
+	}
+	return c, i
 }
 
 // clear forgets all rows and keeps the memory of the columns in use.
@@ -55,11 +85,13 @@ func (c *columns) clear() {
 	c.keys, c.times, c.headers = c.keys[:0], c.times[:0], c.headers[:0]
 	c.origins, c.offsets = c.origins[:0], c.offsets[:0]
 	c.origin, c.base = nil, 0
+	c.of, c.picks = nil, c.picks[:0]
 }
 
 // meta puts row i together.
 func (c *columns) meta(i int) Meta {
 	var m Meta
+	c, i = c.unpick(i)
 	if len(c.keys) > 0 {
 		m.Key = c.keys[i]
 	}
@@ -69,13 +101,21 @@ func (c *columns) meta(i int) Meta {
 	if len(c.headers) > 0 {
 		m.Headers = c.headers[i]
 	}
-	if a := c.assignment(i); a != nil {
-		m.Origin = Origin{Source: a.source, Partition: a.partition, Offset: c.offset(i), assignment: a}
-	}
+	m.Origin = c.whence(i)
 	return m
 }
 
+// whence returns where row i was read.
+func (c *columns) whence(i int) Origin {
+	a := c.assignment(i)
+	if a == nil {
+		return Origin{}
+	}
+	return Origin{Source: a.source, Partition: a.partition, Offset: c.offset(i), assignment: a}
+}
+
 func (c *columns) assignment(i int) *Assignment {
+	c, i = c.unpick(i)
 	if len(c.origins) > 0 {
 		return c.origins[i]
 	}
@@ -83,6 +123,7 @@ func (c *columns) assignment(i int) *Assignment {
 }
 
 func (c *columns) offset(i int) int64 {
+	c, i = c.unpick(i)
 	if len(c.offsets) > 0 {
 		return c.offsets[i]
 	}
@@ -111,6 +152,7 @@ func (c *columns) addRow(from *columns, r int) {
 		c.add(&Meta{})
 		return
 	}
+	from, r = from.unpick(r)
 	n := c.rows
 	if len(from.keys) > 0 || len(c.keys) > 0 {
 		c.keys = append(pad(c.keys, n), cell(from.keys, r))
@@ -175,8 +217,14 @@ func (c *columns) last() *Assignment {
 // addRows appends the given rows of from, or rows without metadata where from is nil.
 func (c *columns) addRows(from *columns, at int, rows []int32) {
 	n := c.rows
-	if from == nil {
+	switch {
+	case from == nil:
 		from = &columns{}
+	case from.of != nil:
+		for _, r := range rows {
+			c.addRow(from, at+int(r))
+		}
+		return
 	}
 	if len(from.keys) > 0 || len(c.keys) > 0 {
 		c.keys = gather(pad(c.keys, n), from.keys, at, rows)

@@ -3,6 +3,7 @@ package runnel
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,6 +43,8 @@ type maker struct {
 	made    int
 	owners  []*Assignment
 	buffers Buffers[string]
+	column  sync.Pool
+	picked  []*columns // that were made and are held
 }
 
 func newMaker(seed uint64) *maker {
@@ -141,7 +144,7 @@ func (m *maker) origins(draft *Draft[string], rows []modelRow) {
 // changed returns a batch derived from b, which shares its memory, and what is in it.
 func (m *maker) changed(b Batch[string], rows []modelRow) (Batch[string], []modelRow) {
 	rows = append([]modelRow{}, rows...)
-	switch n := len(rows); m.IntN(8) {
+	switch n := len(rows); m.IntN(9) {
 	case 0:
 		lo := m.IntN(n + 1)
 		hi := lo + m.IntN(n+1-lo)
@@ -187,8 +190,40 @@ func (m *maker) changed(b Batch[string], rows []modelRow) (Batch[string], []mode
 			rows[i].value = values[i]
 		}
 		return Replace(b, values), rows
+	case 7:
+		return m.pick(b, rows)
 	}
 	return b, rows
+}
+
+// pick returns some rows of b, whose metadata is not copied.
+func (m *maker) pick(b Batch[string], rows []modelRow) (Batch[string], []modelRow) {
+	if b.cols == nil || len(rows) == 0 {
+		return b, rows
+	}
+	got := []modelRow{}
+	var values []string
+	picks := make([]int32, m.IntN(len(rows)+1))
+	for i := range picks {
+		picks[i] = int32(m.IntN(len(rows)))
+		got, values = append(got, rows[picks[i]]), append(values, rows[picks[i]].value)
+	}
+	c, _ := m.column.Get().(*columns)
+	if c == nil {
+		c = &columns{home: &m.column}
+	}
+	c.refs.Store(1)
+	c.pick(b.cols, b.at, picks)
+	m.picked = append(m.picked, c)
+	return Batch[string]{values: values, cols: c}, got
+}
+
+// letGo gives back what pick made.
+func (m *maker) letGo() {
+	for _, c := range m.picked {
+		c.release()
+	}
+	m.picked = nil
 }
 
 func requireRows(t *testing.T, want []modelRow, b Batch[string], what ...any) {

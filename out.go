@@ -81,7 +81,10 @@ func (o *Out[T]) EmitRows(in Batch[T], rows []int32) {
 		o.hand(in)
 		return
 	}
-	if in.cols != nil || o.cols != nil {
+	switch {
+	case len(b.values) == 0 && in.cols != nil:
+		o.newColumns().pick(in.cols, in.at, rows)
+	case in.cols != nil || o.cols != nil:
 		o.grabColumns(len(b.values)).addRows(in.cols, in.at, rows)
 	}
 	b.values = gather(b.values, in.values, 0, rows)
@@ -136,6 +139,19 @@ func (o *Out[T]) EmitValues(values []T, meta Columns) {
 		o.hand(out)
 	}
 	o.reuse()
+}
+
+// EmitPicked emits values with the metadata of as many of the records that came in: of the given rows, which is not
+// copied. The values are from Buffer, or given away.
+func (o *Out[T]) EmitPicked(values []T, meta Columns, rows []int32) {
+	if meta.cols == nil || len(values) == 0 {
+		o.EmitValues(values, meta)
+		return
+	}
+	o.handOn()
+	picked := o.newColumns()
+	picked.pick(meta.cols, meta.at, rows)
+	o.EmitValues(values, Columns{cols: picked})
 }
 
 // Columns is the metadata of a batch, to be handed on with other values.
@@ -195,14 +211,27 @@ func (o *Out[T]) grab() *block[T] {
 
 // grabColumns returns the columns that are being filled, which already hold the given number of rows.
 func (o *Out[T]) grabColumns(rows int) *columns {
-	if o.cols == nil {
-		o.cols, _ = o.column.Get().(*columns)
-		if o.cols == nil {
-			o.cols = &columns{home: &o.column}
-		}
-		o.cols.refs.Store(1)
-		o.cols.rows = rows
+	picked := o.cols
+	if picked != nil && picked.of == nil {
+		return picked
 	}
+	c := o.newColumns()
+	if picked == nil {
+		c.rows = rows
+		return c
+	}
+	c.addRows(picked.of, 0, picked.picks)
+	picked.release()
+	return c
+}
+
+// newColumns begins with columns that hold nothing.
+func (o *Out[T]) newColumns() *columns {
+	o.cols, _ = o.column.Get().(*columns)
+	if o.cols == nil {
+		o.cols = &columns{home: &o.column}
+	}
+	o.cols.refs.Store(1)
 	return o.cols
 }
 

@@ -64,7 +64,20 @@ func sameRow(a, b modelRow) bool {
 
 // emitSome does one random thing with an Out and adds what must come of it to want.
 func emitSome(m *maker, o *Out[string], h *holder, in Batch[string], rows []modelRow) {
-	switch m.IntN(6) {
+	switch m.IntN(7) {
+	case 6:
+		values := o.Buffer(len(rows))
+		if m.coin() {
+			values = make([]string, len(rows))
+		}
+		picked := make([]int32, m.IntN(len(rows)+1))
+		for i := range picked {
+			values[i], picked[i] = m.value(), int32(m.IntN(len(rows)))
+			row := rows[picked[i]]
+			row.value = values[i]
+			h.want = append(h.want, row)
+		}
+		o.EmitPicked(values[:len(picked)], in.Columns(), picked)
 	case 5:
 		i, value := m.IntN(len(rows)), m.value()
 		row := rows[i]
@@ -118,7 +131,7 @@ func TestWhatIsEmittedArrivesAndStaysAsItIs(t *testing.T) {
 		looks.Go(h.look)
 		for range 30 {
 			b, rows := m.batch(1 + m.IntN(8))
-			in, inRows := m.changed(b, rows)
+			in, inRows := m.changed(m.changed(b, rows))
 			if len(inRows) == 0 {
 				in, inRows = b, rows // a stage gets no empty batch
 			}
@@ -129,6 +142,7 @@ func TestWhatIsEmittedArrivesAndStaysAsItIs(t *testing.T) {
 			require.NoError(t, o.end(), "seed %d", seed)
 			require.Empty(t, h.want, "seed %d: all came before the call was over", seed)
 			b.release()
+			m.letGo()
 		}
 		close(h.held)
 		looks.Wait()
@@ -169,7 +183,8 @@ func TestNothingIsEmittedBehindAStepThatFailed(t *testing.T) {
 	o.EmitRows(NewBatch([]string{"c"}, nil), []int32{0})
 	o.EmitBatch(NewBatch([]string{"d"}, nil))
 	o.EmitValues([]string{"e"}, Columns{})
-	copy(o.Buffer(1), []string{"f"})
+	o.EmitPicked([]string{"f"}, NewBatch([]string{"f"}, nil).WithOrigin(NewAssignment("in", "0"), 1).Columns(), []int32{0})
+	copy(o.Buffer(1), []string{"g"})
 	require.ErrorContains(t, o.end(), "nobody emitted")
 	require.EqualValues(t, 1, o.tally.Out.Load(), "what failed was counted, and nothing behind it")
 }

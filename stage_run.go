@@ -231,10 +231,10 @@ func startOne[I, O, P any](
 
 // first returns where the first record of a batch was read.
 func (b Batch[T]) first() Origin {
-	if b.Len() == 0 {
+	if b.Len() == 0 || b.cols == nil {
 		return Origin{}
 	}
-	return b.Meta(0).Origin
+	return b.cols.whence(b.at)
 }
 
 // label names the group that a value belongs to, for reports of stalls.

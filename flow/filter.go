@@ -40,25 +40,26 @@ func (f *filterStage[T]) Process(ctx context.Context, in runnel.Batch[T], out *r
 
 func (f *filterStage[T]) run(_ context.Context, in runnel.Batch[T], out *runnel.Out[T]) (int, error) {
 	f.rows = room(f.rows, in.Len())
-	kept, n, err := f.pick(in.Values())
-	emitKept(in, out, f.rows[:kept], n)
+	vals := out.Buffer(in.Len())
+	kept, n, err := f.pick(vals, in.Values())
+	emitPicked(in, out, vals, f.rows[:kept], n)
 	return n, err
 }
 
-// pick notes which rows are kept. It writes each row's number and then counts it or not, because a branch that depends
-// on the data costs more than a store.
-func (f *filterStage[T]) pick(vals []T) (kept, n int, err error) {
+// pick copies the values that are kept and notes their rows. It writes each value and then counts it or not, because a
+// branch that depends on the data costs more than a store.
+func (f *filterStage[T]) pick(to, from []T) (kept, n int, err error) {
 	defer catch(&err)
-	keep, rows := f.keep, f.rows[:len(vals)]
+	keep, to, rows := f.keep, to[:len(from)], f.rows[:len(from)]
 	k := 0
-	for i, v := range vals {
+	for i, v := range from {
 		n, kept = i, k
-		rows[k] = int32(i)
+		to[k], rows[k] = v, int32(i)
 		if keep(v) {
 			k++
 		}
 	}
-	return k, len(vals), nil
+	return k, len(from), nil
 }
 
 type tryFilterStage[T any] struct {
@@ -72,25 +73,40 @@ func (f *tryFilterStage[T]) Process(ctx context.Context, in runnel.Batch[T], out
 }
 
 func (f *tryFilterStage[T]) run(_ context.Context, in runnel.Batch[T], out *runnel.Out[T]) (int, error) {
-	f.rows = f.rows[:0]
-	n, err := f.pick(in.Values())
-	emitKept(in, out, f.rows, n)
+	f.rows = room(f.rows, in.Len())
+	vals := out.Buffer(in.Len())
+	kept, n, err := f.pick(vals, in.Values())
+	emitPicked(in, out, vals, f.rows[:kept], n)
 	return n, err
 }
 
-func (f *tryFilterStage[T]) pick(vals []T) (n int, err error) {
+func (f *tryFilterStage[T]) pick(to, from []T) (kept, n int, err error) {
 	defer catch(&err)
-	for i, v := range vals {
+	for i, v := range from {
 		n = i
 		ok, err := f.keep(v)
 		if err != nil {
-			return i, err
+			return kept, i, err
 		}
 		if ok {
-			f.rows = append(f.rows, int32(i))
+			to[kept], f.rows[kept] = v, int32(i)
+			kept++
 		}
 	}
-	return len(vals), nil
+	return kept, len(from), nil
+}
+
+// emitPicked emits what was kept of the first n records of a batch, and counts the others. The values are at the
+// beginning of a buffer of out.
+func emitPicked[T any](in runnel.Batch[T], out *runnel.Out[T], vals []T, rows []int32, n int) {
+	clear(vals[len(rows):])
+	if len(rows) == in.Len() {
+		out.EmitBatch(in)
+	} else {
+		out.EmitPicked(vals[:len(rows)], in.Columns(), rows)
+	}
+	out.Passed(len(rows))
+	out.Filtered(n - len(rows))
 }
 
 // emitKept emits the rows that were kept of the first n records of a batch, and counts the others.

@@ -45,6 +45,7 @@ func BenchmarkDecode(b *testing.B) {
 	}{
 		{"encoding-json", func(data []byte, v *plainFlight) error { return json.Unmarshal(data, v) }},
 		{"codec", codec.Decoder[plainFlight]()},
+		{"codec, packing", codec.PackingDecoder[plainFlight]()},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			out := make([]plainFlight, len(lines))

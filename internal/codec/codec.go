@@ -19,16 +19,35 @@ import (
 // several goroutines at once, each with a v of its own. Errors tell the place but not the value there; errors.As finds those of
 // encoding/json.
 func Decoder[T any]() func(data []byte, v *T) error {
-	return decoder[T](newReader(reflect.TypeFor[T](), false))
+	return decoder[T](newReader(reflect.TypeFor[T](), shareNone))
 }
 
 // StringDecoder is [Decoder] for texts that are strings. As these never change, strings in the result share their memory with the
 // text where it has them as they are: nothing is copied, and the text stays in memory as long as one of them does.
 func StringDecoder[T any]() func(text string, v *T) error {
-	decode := decoder[T](newReader(reflect.TypeFor[T](), true))
+	decode := decoder[T](newReader(reflect.TypeFor[T](), shareAll))
 	return func(text string, v *T) error {
 		// The bytes of a string are only read.
 		return decode(unsafe.Slice(unsafe.StringData(text), len(text)), v)
+	}
+}
+
+// PackingDecoder is [Decoder] for many texts in turn: it puts the strings of the values side by side into blocks of 4 KiB, which is
+// one allocation for many strings. A block stays in memory as long as one of its strings does. Strings behind pointers, and in slices
+// and maps, have memory of their own, as do long ones. One goroutine at a time may call the function.
+func PackingDecoder[T any]() func(data []byte, v *T) error {
+	root := newReader(reflect.TypeFor[T](), shareInside)
+	decode, strings := decoder[T](root), root.strings(0, nil)
+	var pack packer
+	return func(data []byte, v *T) error {
+		if err := decode(data, v); err != nil {
+			return err
+		}
+		for _, at := range strings {
+			s := (*string)(unsafe.Add(unsafe.Pointer(v), at))
+			*s = pack.copy(*s)
+		}
+		return nil
 	}
 }
 

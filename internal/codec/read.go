@@ -42,10 +42,27 @@ var (
 	jsonNumber      = reflect.TypeFor[json.Number]()
 )
 
-// newReader returns the reader of a type. With shared, strings keep the memory of the text.
-func newReader(t reflect.Type, shared bool) *reader {
-	c := compiler{readers: map[reflect.Type]*reader{}, shared: shared}
-	r := c.reader(t)
+// sharing says which strings of a value keep the memory of the text.
+type sharing uint8
+
+const (
+	shareNone   sharing = iota
+	shareInside         // those in the value itself, not behind its pointers, slices and maps
+	shareAll
+)
+
+// behind is the sharing of what is behind a pointer, slice or map.
+func (s sharing) behind() sharing {
+	if s == shareInside {
+		return shareNone
+	}
+	return s
+}
+
+// newReader returns the reader of a type.
+func newReader(t reflect.Type, s sharing) *reader {
+	c := compiler{readers: map[readerKey]*reader{}}
+	r := c.reader(t, s)
 	if c.refused {
 		return &reader{kind: readOther}
 	}
@@ -54,17 +71,22 @@ func newReader(t reflect.Type, shared bool) *reader {
 
 // compiler makes the readers of a type and of the types within it.
 type compiler struct {
-	readers map[reflect.Type]*reader // by type, so that a type may contain itself
-	shared  bool
-	refused bool // some part has a meaning that depends on where it stands
+	readers map[readerKey]*reader // so that a type may contain itself
+	refused bool                  // some part has a meaning that depends on where it stands
 }
 
-func (c *compiler) reader(t reflect.Type) *reader {
-	if r := c.readers[t]; r != nil {
+type readerKey struct {
+	typ     reflect.Type
+	sharing sharing
+}
+
+func (c *compiler) reader(t reflect.Type, s sharing) *reader {
+	key := readerKey{t, s}
+	if r := c.readers[key]; r != nil {
 		return r
 	}
 	r := &reader{typ: t}
-	c.readers[t] = r
+	c.readers[key] = r
 	pointer := reflect.PointerTo(t)
 	if pointer.Implements(unmarshaler) || pointer.Implements(textUnmarshaler) {
 		// encoding/json finds these methods on the address of a value only if its type has a name.
@@ -85,29 +107,29 @@ func (c *compiler) reader(t reflect.Type) *reader {
 		r.kind, r.size = readFloat, t.Bits()
 	case reflect.String:
 		if t != jsonNumber {
-			r.kind, r.shared = readString, c.shared
+			r.kind, r.shared = readString, s != shareNone
 		}
 	case reflect.Pointer:
-		r.kind, r.elem = readPointer, c.reader(t.Elem())
+		r.kind, r.elem = readPointer, c.reader(t.Elem(), s.behind())
 	case reflect.Slice:
 		if t.Elem().Kind() != reflect.Uint8 {
-			r.kind, r.elem = readSlice, c.reader(t.Elem())
+			r.kind, r.elem = readSlice, c.reader(t.Elem(), s.behind())
 		}
 	case reflect.Map:
 		if t.Key().Kind() == reflect.String && !reflect.PointerTo(t.Key()).Implements(textUnmarshaler) {
-			r.kind, r.elem = readMap, c.reader(t.Elem())
+			r.kind, r.elem = readMap, c.reader(t.Elem(), s.behind())
 		}
 	case reflect.Interface:
 		if t.NumMethod() == 0 {
 			r.kind = readAny
 		}
 	case reflect.Struct:
-		c.object(r, t)
+		c.object(r, t, s)
 	}
 	return r
 }
 
-func (c *compiler) object(r *reader, t reflect.Type) {
+func (c *compiler) object(r *reader, t reflect.Type, s sharing) {
 	fields, ok := fieldsOf(t)
 	if !ok {
 		c.refused = true
@@ -115,9 +137,22 @@ func (c *compiler) object(r *reader, t reflect.Type) {
 	}
 	members := make([]member, len(fields))
 	for i, f := range fields {
-		members[i] = member{field: f, key: `"` + f.name + `":`, reader: c.reader(f.typ)}
+		members[i] = member{field: f, key: `"` + f.name + `":`, reader: c.reader(f.typ, s)}
 	}
 	r.kind, r.object = readStruct, newObject(members)
+}
+
+// strings appends where in the value itself strings are that keep the memory of the text; the value is at the given offset.
+func (r *reader) strings(at uintptr, offsets []uintptr) []uintptr {
+	switch r.kind {
+	case readString:
+		offsets = append(offsets, at)
+	case readStruct:
+		for _, m := range r.object.members {
+			offsets = m.reader.strings(at+m.offset, offsets)
+		}
+	}
+	return offsets
 }
 
 // readAll reads a text that holds one value. It returns false, and may have written to p, if it does not understand the text.

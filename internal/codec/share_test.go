@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -23,4 +24,44 @@ func TestStringDecoderKeepsTheMemoryOfTheText(t *testing.T) {
 			t.Fatal(err)
 		}
 	}))
+}
+
+func TestPackedStringsStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	type inner struct {
+		Name string
+		List []string
+	}
+	type target struct {
+		First  string
+		Inner  inner
+		Behind *inner
+		Last   string
+	}
+	decode := codec.PackingDecoder[target]()
+	want, got := make([]target, 500), make([]target, 500)
+	var text []byte
+	for i := range want {
+		s := strings.Repeat(string(rune('a'+i%26)), i*7%1500)
+		want[i] = target{s, inner{s + "1", []string{s + "2"}}, &inner{Name: s + "3"}, s + "4"}
+		var err error
+		text, err = codec.Encoder[target]()(text[:0], &want[i]) // over the one before
+		require.NoError(t, err)
+		require.NoError(t, decode(text, &got[i]))
+	}
+	require.Equal(t, want, got)
+}
+
+func TestPackingTakesAnAllocationForManyValues(t *testing.T) {
+	_, lines := sampleFlights(256)
+	decode := codec.PackingDecoder[plainFlight]()
+	var f plainFlight
+	allocs := testing.AllocsPerRun(20, func() {
+		for _, line := range lines {
+			if err := decode(line, &f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	require.Less(t, allocs, 4.0, "256 flights have 25 bytes of strings each")
 }

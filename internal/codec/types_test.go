@@ -166,7 +166,7 @@ type comparison struct {
 
 func compare[T any]() comparison {
 	decode, encode := codec.Decoder[T](), codec.Encoder[T]()
-	decodeString := codec.StringDecoder[T]()
+	decodeString, decodePacked := codec.StringDecoder[T](), codec.PackingDecoder[T]()
 	name := strings.TrimPrefix(reflect.TypeFor[T]().String(), "codec_test.")
 	return comparison{name, func(t *testing.T, text []byte) {
 		t.Helper()
@@ -190,6 +190,13 @@ func compare[T any]() comparison {
 		sharedErr := decodeString(string(text), &shared)
 		if (sharedErr == nil) != (err == nil) || !reflect.DeepEqual(shared, got) {
 			t.Fatalf("%s: %q: of a string: %#v %v, want %#v %v", name, text, shared, sharedErr, got, err)
+		}
+		var packed T
+		given = append(given[:0], text...)
+		packedErr := decodePacked(given, &packed)
+		clear(given)
+		if (packedErr == nil) != (err == nil) || !reflect.DeepEqual(packed, got) {
+			t.Fatalf("%s: %q: packed: %#v %v, want %#v %v", name, text, packed, packedErr, got, err)
 		}
 		out, err := encode([]byte("|"), &got)
 		wantOut, wantErr := json.Marshal(&want)

@@ -100,24 +100,33 @@ func (p *decodeParser[T]) parse(in input, base int64, out *chunk[T]) int {
 		return used
 	}
 	out.begin(len(p.spans))
-	for _, s := range p.spans {
-		line := in.data[s.start:s.end:s.end]
-		if err := p.call(line, &out.values[out.good]); err != nil {
+	for at := 0; at < len(p.spans); {
+		n, err := p.fill(in.data, base, p.spans[at:], out)
+		if at += n; err != nil {
+			s := p.spans[at]
+			line := in.data[s.start:s.end]
 			out.fail(bad{s.start, len(line), bytes.Clone(line), err})
-			continue
+			at++
 		}
-		out.offsets[out.good] = base + int64(s.start)
-		out.good++
 	}
 	return used
 }
 
-// call decodes one line; a panic is an error of this line.
-func (p *decodeParser[T]) call(line []byte, to *T) (err error) {
+// fill decodes lines until one fails. It returns how many it has decoded, and why the one behind these failed: a panic
+// is an error of its line, and caught once for many lines because a defer for each is not free.
+func (p *decodeParser[T]) fill(data []byte, base int64, lines []span, out *chunk[T]) (n int, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &runnel.PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	return p.decode(line, to)
+	for _, s := range lines {
+		if err := p.decode(data[s.start:s.end:s.end], &out.values[out.good]); err != nil {
+			return n, err
+		}
+		out.offsets[out.good] = base + int64(s.start)
+		out.good++
+		n++
+	}
+	return n, nil
 }

@@ -259,7 +259,7 @@ func (a *attempt) stopWith(ctx, hard context.Context) error {
 		case <-finished:
 			return nil // at the same moment
 		default:
-			return ErrDrainTimeout
+			return a.late()
 		}
 	}
 	a.coordinator.Stop()
@@ -271,8 +271,35 @@ func (a *attempt) stopWith(ctx, hard context.Context) error {
 	case <-hard.Done():
 		return context.Cause(hard)
 	case <-late:
+		return a.late()
+	}
+}
+
+// late returns the error of a drain that took too long, with the nodes that were at work. Those that only wait for one
+// of them, because it runs in their task or does not take what they emit, are left out.
+func (a *attempt) late() error {
+	at := make(map[*node]bool)
+	for _, n := range a.p.nodes {
+		at[n] = n.calls.Load() > 0
+	}
+	var names []string
+	for _, n := range a.p.nodes {
+		if !at[n] {
+			continue
+		}
+		for above := range n.above() {
+			at[above] = false
+		}
+	}
+	for _, n := range a.p.nodes {
+		if at[n] {
+			names = append(names, n.name)
+		}
+	}
+	if len(names) == 0 {
 		return ErrDrainTimeout
 	}
+	return fmt.Errorf("%w: still at work: %s", ErrDrainTimeout, strings.Join(names, ", "))
 }
 
 // explain adds to an error that stopped the run what was not acknowledged.

@@ -3,6 +3,7 @@ package runnel
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"github.com/runnel-go/runnel/internal/engine"
@@ -31,6 +32,7 @@ type node struct {
 	tally  *engine.Tally                 // of the run
 	handle atomic.Pointer[engine.Source] // of the attempt
 
+	calls     atomic.Int32 // that are under way, of stages and writers
 	committed atomic.Int64 // records committed by attempts before
 	lag       atomic.Pointer[func() map[string]int64]
 	tasks     atomic.Pointer[[]*engine.Task] // of the attempt
@@ -77,6 +79,22 @@ func (n *node) opensBy(function bool) {
 	if !function {
 		n.invalid = errors.New("has no function that opens it")
 	}
+}
+
+// above returns the nodes that the node reads from, directly or through others.
+func (n *node) above() map[*node]bool {
+	seen := make(map[*node]bool)
+	var visit func(*node)
+	visit = func(n *node) {
+		for _, in := range slices.Concat(n.inputs, n.failing) {
+			if !seen[in] {
+				seen[in] = true
+				visit(in)
+			}
+		}
+	}
+	visit(n)
+	return seen
 }
 
 // planned returns the node as the planner sees it. Dead letters are left out: they keep no source running.

@@ -73,8 +73,9 @@ func WithClock(clock Clock) Option { return option(func(c *config) { c.clock = c
 // large ones memory: every channel between two tasks holds a few batches.
 func MaxBatch(n int) Option { return option(func(c *config) { c.maxBatch = n }) }
 
-// MaxInFlight bounds the records that were read and are not yet covered by a completed checkpoint; reaching it opens a
-// marker. The default 0 means no limit but that of the channels. It cannot be less than [MaxBatch].
+// MaxInFlight bounds the records that were handed on and are not yet covered by a completed checkpoint; reaching it opens
+// a marker. Each source may hold one fetch more that waits to be let in. The default 0 means no limit but that of the
+// channels. It cannot be less than [MaxBatch].
 func MaxInFlight(n int) Option { return option(func(c *config) { c.maxInFlight = n }) }
 
 // Restart reopens everything at the last checkpoint after a failure, up to that many times in a row with a pause that
@@ -99,6 +100,7 @@ type StageOption interface{ applyStage(*stageConfig) }
 type stageConfig struct {
 	name      string
 	workers   int
+	parallel  bool // workers was given
 	unordered bool
 	attempts  int
 	backoff   time.Duration
@@ -110,6 +112,7 @@ type stageConfig struct {
 	retrySet  bool
 	stateful  bool
 	single    bool
+	noTimeout bool
 	linger    time.Duration
 	invalid   error
 	given     bool // any option was given
@@ -131,19 +134,22 @@ func newStageConfig(opts []StageOption) stageConfig {
 }
 
 // Name names the source, stage or sink in errors, logs, metrics, the graph and in checkpoints. The default is its kind
-// with a number. Names are unique within a pipeline.
+// with a number. Names are unique within a pipeline, and hold printable characters only.
 func Name(name string) StageOption { return stageOption(func(c *stageConfig) { c.name = name }) }
 
 // Parallel runs n copies of a stage. Order is kept; per key for a keyed stage; see [Unordered]. The default is 1.
-func Parallel(n int) StageOption { return stageOption(func(c *stageConfig) { c.workers = n }) }
+func Parallel(n int) StageOption {
+	return stageOption(func(c *stageConfig) { c.workers, c.parallel = n, true })
+}
 
-// Unordered lets a stage with [Parallel] emit as results come. Records still never overtake a marker.
+// Unordered lets a stage with [Parallel] emit as results come. Records still never overtake a marker. Without Parallel it
+// is refused.
 func Unordered() StageOption { return stageOption(func(c *stageConfig) { c.unordered = true }) }
 
 // Retry calls a function, or writes, up to attempts times in all, with a pause between that starts at backoff and
 // doubles each time. A function of the user is called again after any error but the end of a context; a write only if
 // [Retryable] says so, or if the sink is idempotent or transactional. What still fails goes by [Skip] or [DeadLetter],
-// else it ends the run.
+// else it ends the run. A source refuses it: see [Restart].
 func Retry(attempts int, backoff time.Duration) StageOption {
 	return stageOption(func(c *stageConfig) { c.attempts, c.backoff, c.retrySet = attempts, backoff, true })
 }
@@ -159,7 +165,8 @@ func DeadLetter(to Sink[Failed], opts ...StageOption) StageOption {
 }
 
 // Timeout bounds one call of a function that takes a context. A call that exceeds it fails with
-// context.DeadlineExceeded, which goes by the error policy. The default 0 means no limit.
+// context.DeadlineExceeded, which goes by the error policy. The default 0 means no limit. Where no such function is called
+// it is refused.
 func Timeout(d time.Duration) StageOption { return stageOption(func(c *stageConfig) { c.timeout = d }) }
 
 // Stateful says that a stage keeps state (see [Snapshotter]), so that this is known before it is opened. It is for who
@@ -169,6 +176,10 @@ func Stateful() StageOption { return stageOption(func(c *stageConfig) { c.statef
 // Single says that a stage cannot run in copies, so that [Parallel] is refused before it is opened. It is for who writes
 // stages; the operators of package flow give it themselves.
 func Single() StageOption { return stageOption(func(c *stageConfig) { c.single = true }) }
+
+// NoTimeout says that a stage calls no function that takes a context, so that [Timeout] is refused. It is for who writes
+// stages; the operators of package flow give it themselves.
+func NoTimeout() StageOption { return stageOption(func(c *stageConfig) { c.noTimeout = true }) }
 
 // Lingers says that a stage holds records for up to d before it emits them, so that this can be compared with the ack
 // window of its source. It is for who writes stages; the operators of package flow give it themselves.

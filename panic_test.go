@@ -101,8 +101,7 @@ func TestPanicOfUserCodeIsAnErrorWithItsPlace(t *testing.T) {
 		"open sink": "out", "write": "out", "flush sink": "out", "close sink": "out", "barrier": "out",
 		"prepare 1": "out", "commit 1 with token 1": "out", "decide 1": "out", "decided?": "out", "abort": "out",
 		"open stage": "work", "process": "work", "flush": "work", "finished": "work", "held": "work",
-		"deadline": "keyed", // the task that the stage runs in
-		"expire":   "work", "snapshot": "work", "restore": "work", "route": "keyed",
+		"deadline": "work", "expire": "work", "snapshot": "work", "restore": "work", "route": "keyed",
 		"on checkpoint": "checkpoints", "store open": "store", "store close": "store", "load": "p", "save": "checkpoints",
 	}
 	for in, place := range places {

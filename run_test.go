@@ -234,6 +234,7 @@ func TestDrainTimeoutNamesWhoHasNotAcknowledged(t *testing.T) {
 				err := stop()
 				require.ErrorIs(t, err, runnel.ErrDrainTimeout)
 				require.Equal(t, limit, time.Since(begin))
+				require.ErrorContains(t, err, "still at work: orders")
 				if limit > 0 {
 					require.ErrorContains(t, err, "checkpoint 1 was not acknowledged by sink orders")
 				}
@@ -280,3 +281,19 @@ func TestCheckpointsAreToldInOrderOncePositionsAreCommitted(t *testing.T) {
 }
 
 func last(lines []string) string { return lines[len(lines)-1] }
+
+// A stage that holds the last marker up is named beside the sink that waits for it, and those before it are not.
+func TestDrainTimeoutNamesTheStageThatIsAtWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		slow := try(func(ctx context.Context, _ int) error { return sleep(ctx, time.Hour) })
+		p := runnel.New("p", runnel.DrainTimeout(time.Second))
+		in := same(runnel.From(p, &numbers{n: 100, size: 1, endless: true}), runnel.Name("before"), runnel.Parallel(2))
+		through(in, slow, runnel.Name("slow")).To(&collect[int]{}, runnel.Name("orders"))
+		stop, _ := run(t, p)
+		synctest.Wait()
+		err := stop()
+		require.ErrorIs(t, err, runnel.ErrDrainTimeout)
+		require.ErrorContains(t, err, "still at work: slow: checkpoint 1 was not acknowledged by sink orders")
+	})
+}

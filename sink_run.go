@@ -112,6 +112,8 @@ func (s *sinkRun[T]) aborter() func(context.Context, error) error {
 // process writes a batch.
 func (s *sinkRun[T]) process(ctx context.Context, in Batch[T]) error {
 	s.node.tally.In.Add(int64(in.Len()))
+	s.node.calls.Add(1)
+	defer s.node.calls.Add(-1)
 	err := protect(s.node.name, in.first(), func() error { return s.writer.Write(ctx, in) })
 	if err != nil {
 		err = s.settle(ctx, err, in, nil)
@@ -135,7 +137,7 @@ func (s *sinkRun[T]) settle(ctx context.Context, err error, in Batch[T], again f
 			}
 			in = batchOf(batch.Failed)
 		} else if tried >= s.errs.attempts || !s.mayRepeat(err) {
-			return err
+			return s.givenUp(err, tried)
 		}
 		if in.Len() > 0 || batch == nil {
 			if !s.errs.pause(ctx, wait) {
@@ -192,6 +194,18 @@ func (s *sinkRun[T]) refuse(ctx context.Context, batch *BatchError[T], tried int
 	return s.errs.end()
 }
 
+// givenUp says of an error why it was not tried again.
+func (s *sinkRun[T]) givenUp(err error, tried int) error {
+	switch {
+	case canceled(err):
+	case tried < s.errs.attempts:
+		err = fmt.Errorf("%w (not retried: the sink is neither idempotent nor transactional, and the error is not Retryable)", err)
+	case tried > 1:
+		err = fmt.Errorf("after %d attempts: %w", tried, err)
+	}
+	return err
+}
+
 // mayRepeat says whether a write may be tried again.
 func (s *sinkRun[T]) mayRepeat(err error) bool {
 	if canceled(err) {
@@ -240,6 +254,8 @@ func (s *sinkRun[T]) pass(ctx context.Context, c engine.Control) error {
 
 // attempt calls a method of the writer that concerns everything written, and again as the error policy says.
 func (s *sinkRun[T]) attempt(ctx context.Context, f func() error) error {
+	s.node.calls.Add(1)
+	defer s.node.calls.Add(-1)
 	err := protect(s.node.name, Origin{}, f)
 	if err != nil {
 		err = s.settle(ctx, err, Batch[T]{}, f)

@@ -177,17 +177,18 @@ func TestWriteThatFailsAsAWholeIsRepeatedOnlyWhereThatIsSafe(t *testing.T) {
 	retry3, all := runnel.Retry(3, time.Second), []int{0, 1, 2, 3}
 	retryable, opts := runnel.AsRetryable(errRefused), []runnel.StageOption{runnel.Retry(3, time.Second)}
 	for name, c := range map[string]sinkCase{
-		"without Retry":                     {write: once(retryable), fails: "runnel: out: at source-1/p@0: refused"},
-		"of unknown outcome":                {write: once(errRefused), opts: opts, fails: "runnel: out: at source-1/p@0: refused"},
+		"without Retry": {write: once(retryable), fails: "runnel: out: at source-1/p@0: refused"},
+		"of unknown outcome": {write: once(errRefused), opts: opts,
+			fails: "runnel: out: at source-1/p@0: refused (not retried: the sink is neither idempotent nor transactional, and the error is not Retryable)"},
 		"surely not done":                   {write: once(retryable), opts: opts, got: all},
 		"of unknown outcome, idempotent":    {write: once(errRefused), opts: opts, traits: runnel.Traits{Idempotent: true}, got: all},
 		"of unknown outcome, transactional": {write: once(errRefused), opts: opts, kind: txSink, got: all},
 		"a context that ended":              {write: once(context.Canceled), opts: opts, kind: txSink, fails: "context canceled"},
 		"neither skipped nor dead-lettered": {write: once(errRefused), opts: []runnel.StageOption{retry3}, dead: true, fails: "refused"},
 		"three times": {write: func(int, runnel.Batch[int]) error { return retryable }, opts: opts,
-			fails: "runnel: out: at source-1/p@0: refused"},
+			fails: "runnel: out: at source-1/p@0: after 3 attempts: refused"},
 		"a flush":                          {call: onceCall(retryable), opts: opts, got: all},
-		"a flush of unknown outcome":       {call: onceCall(errRefused), opts: opts, fails: "runnel: out: flush: refused"},
+		"a flush of unknown outcome":       {call: onceCall(errRefused), opts: opts, fails: "runnel: out: flush: refused (not retried: "},
 		"a prepare of unknown outcome":     {call: onceCall(errRefused), opts: opts, kind: txSink, got: all},
 		"a prepare without Retry":          {call: onceCall(errRefused), kind: txSink, fails: "runnel: out: prepare checkpoint 1: refused"},
 		"a commit of a transactional sink": {call: failCall(2), opts: opts, kind: txSink, got: all},

@@ -25,6 +25,7 @@ type stageCore struct {
 
 	held     int64 // what was last counted as held
 	finished bool  // wants no more records
+	broken   error // what Deadline panicked with
 
 	begin    func(ctx context.Context)                      // readies the outputs for a call
 	flush    func(ctx context.Context) error                // nil: holds nothing back
@@ -89,6 +90,8 @@ func addTimed[O any](c *stageCore, stage any, out *Out[O]) {
 // call runs a method of the stage and hands on what it emitted. A panic becomes an error with the stage's name.
 func (c *stageCore) call(ctx context.Context, at Origin, f func() error) error {
 	c.begin(ctx)
+	c.node.calls.Add(1)
+	defer c.node.calls.Add(-1)
 	ends := false
 	err := protect(c.name, at, func() error {
 		if err := f(); err != nil {
@@ -187,16 +190,28 @@ func (c *stageCore) countHeld() {
 	c.held = now
 }
 
-// Deadline returns when the stage is to act; it is part of the task that the stage runs in.
-func (c *stageCore) Deadline() (time.Time, bool) {
+// Deadline returns when the stage is to act; it is part of the task that the stage runs in. A panic is told at once, by
+// Expire.
+func (c *stageCore) Deadline() (at time.Time, ok bool) {
 	if c.finished {
 		return time.Time{}, false
 	}
-	return c.deadline()
+	err := protect(c.name, Origin{}, func() error {
+		at, ok = c.deadline()
+		return nil
+	})
+	if err != nil {
+		c.broken = err
+		return time.Time{}, true
+	}
+	return at, ok
 }
 
 // Expire has the stage act.
 func (c *stageCore) Expire(ctx context.Context, now time.Time) error {
+	if c.broken != nil {
+		return c.broken
+	}
 	return c.call(ctx, Origin{}, func() error { return c.expire(ctx, now) })
 }
 

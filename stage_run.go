@@ -237,10 +237,13 @@ func (b Batch[T]) first() Origin {
 	return b.cols.whence(b.at)
 }
 
-// label names the group that a value belongs to, for reports of stalls.
-func (r *stageRunner[I, O]) label(value I) string {
+// label names the group that a value belongs to, for reports of stalls: nothing if the stage panics instead.
+func (r *stageRunner[I, O]) label(value I) (name string) {
 	if l, ok := r.stage.(Labeler[I]); ok {
-		return l.Label(value)
+		_ = protect(r.name, Origin{}, func() error {
+			name = l.Label(value)
+			return nil
+		})
 	}
-	return ""
+	return name
 }

@@ -127,7 +127,11 @@ func (n *node) sourceStatus() SourceStatus {
 	}
 	s.Committed, s.Position = n.committedRecords()
 	if lag := n.lag.Load(); lag != nil {
-		s.Lag = (*lag)()
+		// A reader that panics is taken for one that does not know: who asks for the status is not at fault.
+		_ = protect(n.name, Origin{}, func() error {
+			s.Lag = (*lag)()
+			return nil
+		})
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -207,4 +208,40 @@ func (forked) Process(_ context.Context, in runnel.Batch[int], a, b *runnel.Out[
 	a.EmitBatch(in)
 	b.EmitBatch(in)
 	return nil
+}
+
+// touchyReader panics when it is asked how much there is to read, and touchyStage when it is asked for a key.
+type (
+	touchySource struct{ *numbers }
+	touchyReader struct{ runnel.Reader[int] }
+	touchyStage  struct{ labeled }
+)
+
+func (s touchySource) Open(ctx context.Context, env runnel.SourceEnv, from checkpoint.Position) (runnel.Reader[int], error) {
+	r, err := s.numbers.Open(ctx, env, from)
+	return touchyReader{r}, err
+}
+
+func (touchyReader) Lag() map[string]int64 { panic("a bug in lag") }
+func (touchyStage) Label(int) string       { panic("a bug in label") }
+
+func TestPanicOfWhoIsAskedForTheStatusIsNotTheAskers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		clock, hold := &stoppedClock{now: time.Unix(1, 0)}, make(chan struct{})
+		p := runnel.New("p", runnel.WithClock(clock), runnel.StallAfter(time.Minute))
+		runnel.Apply(runnel.From(p, touchySource{&numbers{n: 9, endless: true}}), "keyed", func(v int) uint64 { return uint64(v) },
+			func(runnel.StageEnv) (runnel.Stage[int, int], error) { return touchyStage{labeled{hold}}, nil },
+			runnel.Name("enrich"), runnel.Parallel(2)).To(&collect[int]{})
+		stop, _ := run(t, p)
+		synctest.Wait()
+		clock.move(2 * time.Minute)
+		st := p.Status()
+		require.Nil(t, st.Sources[0].Lag)
+		held := slices.IndexFunc(st.Stalled, func(s runnel.Stall) bool { return s.Name == "enrich" && s.Marker == 0 })
+		require.GreaterOrEqual(t, held, 0)
+		require.Empty(t, st.Stalled[held].Key)
+		close(hold)
+		require.NoError(t, stop())
+	})
 }

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/runnel-go/runnel/internal/engine"
@@ -141,29 +144,13 @@ func (n *node) check() []error {
 	if c.invalid != nil {
 		errs = append(errs, c.invalid)
 	}
-	if c.workers < 1 {
-		errs = append(errs, fmt.Errorf("Parallel is %d; it must be at least 1", c.workers))
-	}
-	if c.workers > 1 && (n.role == engine.RoleSource || n.role == engine.RoleSink) {
-		errs = append(errs, errors.New("Parallel is for stages; a source or sink has options of its own"))
-	}
-	if c.workers > 1 && n.role == engine.RoleMerge {
-		errs = append(errs, errors.New("Parallel does not apply to a stage with two inputs"))
-	}
-	if c.workers > 1 && c.single {
-		errs = append(errs, errors.New("Parallel does not apply: it cannot run in copies; leave Parallel out"))
-	}
-	if c.workers > 1 && n.stateful && !n.keyed {
-		errs = append(errs, errors.New("Parallel needs a key for a stage with state; use KeyBy, or leave Parallel out"))
-	}
+	errs = append(errs, n.checkName()...)
+	errs = append(errs, n.checkEffect()...)
 	if c.attempts < 0 || c.backoff < 0 || (c.retrySet && c.attempts < 1) {
 		errs = append(errs, fmt.Errorf("Retry(%d, %v): attempts must be at least 1, the pause not negative", c.attempts, c.backoff))
 	}
 	if n.traits.Transactional && n.traits.Decides {
 		errs = append(errs, errors.New("is described as transactional and as deciding; a sink that decides needs no other transaction"))
-	}
-	if c.timeout < 0 {
-		errs = append(errs, fmt.Errorf("Timeout is %v; it must not be negative", c.timeout))
 	}
 	if c.deadSet && isNil(c.dead) {
 		errs = append(errs, errors.New("DeadLetter has no sink"))
@@ -177,6 +164,40 @@ func (n *node) check() []error {
 			break
 		}
 	}
+	return errs
+}
+
+// checkName refuses what could not be told apart, or not be printed, where the name is shown.
+func (n *node) checkName() []error {
+	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	if strings.ContainsFunc(n.cfg.name, odd) || strings.TrimSpace(n.cfg.name) != n.cfg.name {
+		return []error{fmt.Errorf("Name(%q) has characters that cannot be printed, or a space at an end", n.cfg.name)}
+	}
+	return nil
+}
+
+// checkEffect returns the options that are out of range or would have no effect.
+func (n *node) checkEffect() []error {
+	var errs []error
+	c := n.cfg
+	end := n.role == engine.RoleSource || n.role == engine.RoleSink
+	refuse := func(mistake bool, format string, args ...any) {
+		if mistake {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	refuse(c.workers < 1, "Parallel is %d; it must be at least 1", c.workers)
+	refuse(c.workers > 1 && end, "Parallel is for stages; a source or sink has options of its own")
+	refuse(c.workers > 1 && n.role == engine.RoleMerge, "Parallel does not apply to a stage with two inputs")
+	refuse(c.workers > 1 && c.single, "Parallel does not apply: it cannot run in copies; leave Parallel out")
+	refuse(c.workers > 1 && n.stateful && !n.keyed,
+		"Parallel needs a key for a stage with state; use KeyBy, or leave Parallel out")
+	refuse(c.unordered && !c.parallel, "Unordered has no effect without Parallel; leave it out, or give both")
+	refuse(c.timeout < 0, "Timeout is %v; it must not be negative", c.timeout)
+	refuse(c.timeout > 0 && (end || c.noTimeout),
+		"Timeout has no effect: it calls no function that takes a context; leave it out, or use an operator such as MapAsync")
+	refuse(c.retrySet && n.role == engine.RoleSource,
+		"Retry is for stages and sinks; Restart starts a pipeline again whose source failed")
 	return errs
 }
 
@@ -315,20 +336,10 @@ func (g *graphCheck) moving() {
 // sourcesAbove returns the sources that the node reads from, each once.
 func (n *node) sourcesAbove() []*node {
 	var found []*node
-	seen := make(map[*node]bool)
-	var visit func(*node)
-	visit = func(n *node) {
-		if seen[n] {
-			return
-		}
-		seen[n] = true
-		if n.role == engine.RoleSource {
-			found = append(found, n)
-		}
-		for _, in := range slices.Concat(n.inputs, n.failing) {
-			visit(in)
+	for _, m := range n.pipeline.nodes {
+		if m.role == engine.RoleSource && n.above()[m] {
+			found = append(found, m)
 		}
 	}
-	visit(n)
 	return found
 }

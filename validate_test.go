@@ -105,6 +105,17 @@ func TestValidateReportsEveryMistake(t *testing.T) {
 		"skip and dead letters": {build: func(p *runnel.Pipeline) {
 			same(runnel.From(p, &numbers{}), runnel.Skip(), runnel.DeadLetter(&collect[runnel.Failed]{})).To(out())
 		}, want: []string{"stage-1: Skip and DeadLetter exclude each other"}},
+		"options without effect": {build: func(p *runnel.Pipeline) {
+			s := runnel.From(p, &numbers{}, runnel.Retry(2, 0), runnel.Timeout(1), runnel.Unordered())
+			same(s, runnel.NoTimeout(), runnel.Timeout(1), runnel.Unordered()).To(out(), runnel.Timeout(1))
+		}, want: []string{
+			"source-1: Unordered has no effect without Parallel", "source-1: Timeout has no effect",
+			"source-1: Retry is for stages and sinks; Restart starts a pipeline again", "stage-1: Unordered has no effect",
+			"stage-1: Timeout has no effect: it calls no function that takes a context", "sink-1: Timeout has no effect"}},
+		"names that cannot be shown": {build: func(p *runnel.Pipeline) {
+			same(runnel.From(p, &numbers{}, runnel.Name("a\nb")), runnel.Name(" b")).To(out(), runnel.Name("\xff"))
+		}, want: []string{`Name("a\nb") has characters`, `Name(" b") has characters that cannot be printed, or a space at an end`,
+			`Name("\xff") has characters`}},
 		"names used twice": {build: func(p *runnel.Pipeline) {
 			same(runnel.From(p, &numbers{}, runnel.Name("a"))).To(out(), runnel.Name("a"))
 		}, want: []string{`two nodes are named "a"`}},

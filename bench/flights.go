@@ -14,12 +14,12 @@ import (
 
 // flight is a record of json and file.
 type flight struct {
-	ID          int    `json:"id" csv:"id"`
-	Date        string `json:"date" csv:"date"`
-	Delay       int    `json:"delay" csv:"delay"`
-	Distance    int    `json:"distance" csv:"distance"`
-	Origin      string `json:"origin" csv:"origin"`
-	Destination string `json:"destination" csv:"destination"`
+	ID          int    `json:"id"`
+	Date        string `json:"date"`
+	Delay       int    `json:"delay"`
+	Distance    int    `json:"distance"`
+	Origin      string `json:"origin"`
+	Destination string `json:"destination"`
 }
 
 // isLate is the user's function of file.

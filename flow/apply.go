@@ -7,8 +7,9 @@ import (
 	"github.com/runnel-go/runnel"
 )
 
-// apply passes a stream through a stage that needs nothing of its environment.
+// apply passes a stream through a stage that needs nothing of its environment, and waits for nothing.
 func apply[I, O any](s runnel.Stream[I], kind string, open func() runnel.Stage[I, O], opts []runnel.StageOption) runnel.Stream[O] {
+	opts = with(opts, runnel.NoTimeout())
 	return runnel.Apply(s, kind, nil, func(runnel.StageEnv) (runnel.Stage[I, O], error) { return open(), nil }, opts...)
 }
 

@@ -29,7 +29,7 @@ func Dedup[K comparable, T any](s runnel.Stream[T], key func(T) K, max int, ttl 
 	}
 	return runnel.Apply(s, "dedup", nil, func(env runnel.StageEnv) (runnel.Stage[T, T], error) {
 		return &dedupStage[K, T]{key: key, clock: env.Clock, seen: newMemory[K](max, ttl)}, nil
-	}, with(opts, runnel.Single())...)
+	}, with(opts, runnel.Single(), runnel.NoTimeout())...)
 }
 
 type dedupStage[K comparable, T any] struct {

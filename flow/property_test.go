@@ -194,6 +194,9 @@ func routeStep(r *rand.Rand, _ *bag[runnel.Failed]) step {
 func asyncStep(r *rand.Rand, _ *bag[runnel.Failed]) step {
 	f := func(_ context.Context, v int) (int, error) { return v / 2, nil }
 	opts, unordered := parallel(r), r.IntN(2) == 0
+	if unordered && len(opts) == 0 {
+		opts = append(opts, runnel.Parallel(1))
+	}
 	if unordered {
 		opts = append(opts, runnel.Unordered())
 	}

@@ -17,7 +17,7 @@ import (
 // and dropped. A panic of f goes by the error policy.
 func Split[T any](s runnel.Stream[T], f func(T) bool, opts ...runnel.StageOption) (yes, no runnel.Stream[T]) {
 	open := func(runnel.StageEnv) (runnel.ForkStage[T, T, T], error) { return &splitStage[T]{f: f}, nil }
-	return runnel.Fork(s, "split", nil, open, needs(f != nil, opts)...)
+	return runnel.Fork(s, "split", nil, open, with(needs(f != nil, opts), runnel.NoTimeout())...)
 }
 
 type splitStage[T any] struct {

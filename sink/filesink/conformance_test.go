@@ -34,6 +34,26 @@ func TestNumberedFilesKeepTheContract(t *testing.T) {
 	}
 }
 
+// TestOneFileKeepsTheContract of sinks. It is written in place, so that its end is to be seen early.
+func TestOneFileKeepsTheContract(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"o", "o.gz"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sinktest.Run(t, func(*testing.T) sinktest.System[string] {
+				mem := faultfs.NewMem()
+				return sinktest.System[string]{
+					Sink:  func() runnel.Sink[string] { return Lines(name, on(mem), BlockBytes(30)) },
+					Value: func(i int) string { return fmt.Sprint("value ", i) },
+					Bad:   func() string { return "two\nlines" },
+					Kill:  func() {}, // a file system in memory has no locks
+					Read:  func(t *testing.T) []string { return linesOf(t, mem) },
+				}
+			}, sinktest.Features{VisibleAtOnce: true})
+		})
+	}
+}
+
 // linesOf returns the lines of all files that have a name of theirs.
 func linesOf(t *testing.T, mem *faultfs.Mem) []string {
 	t.Helper()

@@ -52,6 +52,9 @@ type Features struct {
 	Unordered bool
 	// Unique: the system keeps one of what is written more than once.
 	Unique bool
+	// VisibleAtOnce: a transactional sink whose records may be seen before their commit, such as the end of a file that is
+	// written in place. The next start takes back what was not committed.
+	VisibleAtOnce bool
 	// CloseToKill: in this process a writer that was not closed keeps another from being opened, so the suite closes
 	// those that it plays dead. Prefer [System.Kill].
 	CloseToKill bool
@@ -256,6 +259,15 @@ func (p *process[T]) kill() {
 func (p *process[T]) requireVisible(n int) {
 	p.t.Helper()
 	requireShown(p.t, p.sys, p.f, p.values(0, n))
+}
+
+// requireNotYet fails the test if more than the values from 0 to n, n left out, is shown of what was written and not
+// committed, unless the system may show that.
+func (p *process[T]) requireNotYet(n int) {
+	p.t.Helper()
+	if !p.f.VisibleAtOnce {
+		p.requireVisible(n)
+	}
 }
 
 // requireShown fails the test unless the system shows exactly these values.

@@ -99,6 +99,9 @@ type Traits struct {
 	Transactional bool
 	// Decides: a sink whose writer is a [Decider].
 	Decides bool
+	// Owns: what a sink needs to have to itself, in words, such as "file /data/out.csv": two sinks that own the same are
+	// refused. Nothing means that others may write there too.
+	Owns string
 	// TransactionTimeout: how long the system of a sink keeps a transaction open; 0 means no limit.
 	TransactionTimeout time.Duration
 }

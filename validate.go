@@ -207,6 +207,7 @@ func (p *Pipeline) checkGraph() []error {
 	g.sources()
 	g.names()
 	g.deciders()
+	g.owners()
 	g.cycles()
 	g.timeouts()
 	g.moving()
@@ -271,6 +272,22 @@ func (g *graphCheck) deciders() {
 			g.fail("%s and %s both decide checkpoints; one sink can", first.name, n.name)
 		}
 		first = n
+	}
+}
+
+// owners finds sinks that would write over each other.
+func (g *graphCheck) owners() {
+	first := make(map[string]*node)
+	for _, n := range g.p.nodes {
+		owns := n.traits.Owns
+		if owns == "" {
+			continue
+		}
+		if other := first[owns]; other != nil {
+			g.fail("%s and %s both write %s; use one sink for both streams", other.name, n.name, owns)
+			continue
+		}
+		first[owns] = n
 	}
 }
 

@@ -133,6 +133,12 @@ func TestValidateReportsEveryMistake(t *testing.T) {
 			s.To(&collect[int]{kind: decidingSink}, runnel.Name("db"))
 			s.To(&collect[int]{kind: decidingSink}, runnel.Name("kafka"))
 		}, want: []string{"db and kafka both decide checkpoints; one sink can"}},
+		"two sinks of one file": {build: func(p *runnel.Pipeline) {
+			s := runnel.From(p, &numbers{})
+			s.To(says{out(), runnel.Traits{Owns: "file /a"}}, runnel.Name("one"))
+			s.To(says{out(), runnel.Traits{Owns: "file /b"}}, runnel.Name("two"))
+			s.To(says{out(), runnel.Traits{Owns: "file /a"}}, runnel.Name("three"))
+		}, want: []string{"one and three both write file /a; use one sink for both streams"}},
 		"a sink that decides and is transactional": {build: func(p *runnel.Pipeline) {
 			runnel.From(p, &numbers{}).To(says{out(), runnel.Traits{Transactional: true, Decides: true}})
 		}, want: []string{"sink-1: is described as transactional and as deciding"}},

@@ -167,7 +167,7 @@ func TestLineThatCannotBeDecodedIsAFailedRecord(t *testing.T) {
 	require.Equal(t, []byte("x"), r.failed[0].Value)
 	require.Equal(t, runnel.Origin{Source: "files", Partition: "f", Offset: 2}, r.failed[0].Origin)
 	require.Equal(t, "files", r.failed[0].Stage)
-	require.EqualError(t, r.failed[0].Err, "filesource: f:2: at byte 2, 1 bytes long: not a number")
+	require.EqualError(t, r.failed[0].Err, "filesource: line 2, 1 bytes long: not a number")
 }
 
 func TestNDJSONReadsObjectsAndPassesOverBlankLines(t *testing.T) {

@@ -235,6 +235,46 @@ func TestRotationSuffixes(t *testing.T) {
 	}
 }
 
+func TestRotationBetweenLooksIsReadAlsoWhileItsWriterHasItOpen(t *testing.T) {
+	following(t, func(t *testing.T) {
+		m := memWith(t, map[string]string{"app.log": "one\n"})
+		written := false
+		late := faultfs.Inject(m, func(c faultfs.Call) error {
+			if c.Op == faultfs.OpStat && c.Name == "app.log.1" && !written { // behind the look at the new app.log
+				written = true
+				time.Sleep(time.Millisecond)
+				add(t, m, "app.log.1", "late\n")
+			}
+			return nil
+		})
+		r := open(t, Lines("app.log", on(late), Follow()), nil)
+		require.Equal(t, []string{"one"}, r.during(time.Second))
+		require.NoError(t, m.Rename("app.log", "app.log.0"))
+		add(t, m, "app.log", "two\n")
+		require.NoError(t, m.Rename("app.log", "app.log.1"))
+		add(t, m, "app.log", "three\n")
+		require.Equal(t, []string{"two", "late", "three"}, r.during(time.Minute))
+
+		add(t, m, "app.log.2", "of somebody else\n")
+		require.Empty(t, r.during(time.Minute))
+	})
+}
+
+func TestFileWrittenLongAfterTheNewLogIsNoRotationOfIt(t *testing.T) {
+	following(t, func(t *testing.T) {
+		m := memWith(t, map[string]string{"app.log": "one\n"})
+		r := open(t, Lines("app.log", on(m), Follow(), Grace(time.Second)), nil)
+		require.Equal(t, []string{"one"}, r.during(time.Second))
+		require.NoError(t, r.reader.Close(t.Context()))
+		require.NoError(t, m.Rename("app.log", "app.log.0"))
+		add(t, m, "app.log", "two\n")
+		time.Sleep(time.Minute)
+		add(t, m, "app.log.9", "of somebody else\n")
+		again := open(t, Lines("app.log", on(m), Follow(), Grace(time.Second)), r.pos)
+		require.Equal(t, []string{"two"}, again.during(time.Minute))
+	})
+}
+
 func TestFileBesideAReplacedOneIsNotTakenForARotation(t *testing.T) {
 	following(t, func(t *testing.T) {
 		m := memWith(t, map[string]string{"data.csv": "a\n"})

@@ -80,8 +80,8 @@ func TestFIL05LinesUpToTheLimitCome(t *testing.T) {
 	}
 	m := faultfs.NewMem()
 	put(t, m, "f", content)
-	put(t, m, "f.gz", pack(t, fileconn.PackGzip, string(content)))
-	for _, path := range []string{"f", "f.gz"} {
+	put(t, m, "f.zst", pack(t, fileconn.PackZstd, string(content)))
+	for _, path := range []string{"f", "f.zst"} {
 		r := readAll(t, Lines(path, on(m), MaxLineBytes(16<<20)), nil)
 		var got []int
 		for _, v := range r.values {

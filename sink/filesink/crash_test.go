@@ -19,7 +19,7 @@ import (
 //	go test -run 'FIL10|Model' ./sink/filesink -filesink.seeds 3000 -filesink.every 1
 var (
 	seeds = flag.Int("filesink.seeds", 60, "how many random series of crashes are run")
-	every = flag.Int("filesink.every", 5, "of an archive, each how manieth call the process ends at")
+	every = flag.Int("filesink.every", 5, "the process ends at every n-th call where files are compressed; 1 for each call")
 )
 
 // TestFIL10NothingIsLostWithThePowerAtAnyCall ends the process at each call to the file system, and between the steps of

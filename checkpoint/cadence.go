@@ -39,6 +39,10 @@ func (f optionFunc) apply(c *Cadence) { f(c) }
 // With [EveryRecords], whichever comes first decides. A crash repeats what was read since the last completed
 // checkpoint, so a longer interval repeats more; a shorter one flushes the sinks more often, which costs them their
 // large batches.
+//
+// A checkpoint is complete when its marker has passed through every stage, and it stays behind the records that are
+// queued in front of a slow one: up to 10 batches a stage, each of up to 1,024 records unless runnel.MaxBatch sets fewer.
+// At 10 ms a record that is 102 s, whatever d is; a lower MaxBatch shortens it.
 func Every(d time.Duration) Option {
 	return optionFunc(func(c *Cadence) { c.Interval = d })
 }
@@ -46,7 +50,8 @@ func Every(d time.Duration) Option {
 // EveryRecords makes a checkpoint due each n records read, even before the interval of [Every] has passed.
 // Default: 0, which means that time alone decides. n must not be below 0.
 //
-// A small n at a high rate flushes the sinks without pause; once [MaxOpen] markers are under way, sources wait.
+// A small n at a high rate flushes the sinks without pause; once [MaxOpen] markers are under way, sources wait. How soon
+// a checkpoint that is due completes depends on what is queued, see [Every].
 func EveryRecords(n int) Option {
 	return optionFunc(func(c *Cadence) { c.Records = n })
 }

@@ -11,6 +11,8 @@ import (
 // written under another name, synced, and renamed, so that a crash or loss of power at any moment leaves the former
 // checkpoint or the new one.
 //
+// The path is not empty: "." is the working directory. A relative one is taken from the working directory at Open.
+//
 // Open creates the folder, and whatever is missing above it, if it is not there. The folder belongs to one pipeline
 // and, while that runs, to one run: a lock file names the process that holds it, and the lock ends with the process
 // even if that is killed. The disk must be local, or its locks and renames be as good as those of a local one.
@@ -34,11 +36,27 @@ type dirStore struct {
 	system system
 }
 
+var _ Validator = dirStore{}
+
 func (s dirStore) Durable() bool { return true }
+
+// Validate refuses an empty path, which is more often a setting that is missing than the working directory.
+func (s dirStore) Validate() error { return named("Dir", s.path) }
+
+// named refuses a path of a folder that is empty.
+func named(function, path string) error {
+	if path == "" {
+		return fmt.Errorf(`checkpoint: %s has an empty path: name the folder, or say "." for the working directory`, function)
+	}
+	return nil
+}
 
 // Open takes the folder for one run and removes what a crash left half written.
 func (s dirStore) Open(ctx context.Context, pipeline string) (Log, error) {
 	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	// The working directory may change during the run; the folder must not.

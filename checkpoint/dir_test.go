@@ -51,6 +51,26 @@ func TestFolderThatCannotBeCreatedIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "checkpoint: ")
 }
 
+func TestEmptyPathIsRefusedBeforeAnythingIsWritten(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	save(t, open(t, Dir(".")), flights(1, nil))
+	const why = `has an empty path: name the folder, or say "." for the working directory`
+	stored := names(t, folder)
+	require.NotEmpty(t, stored)
+
+	store := Dir("")
+	require.EqualError(t, store.(Validator).Validate(), "checkpoint: Dir "+why)
+	_, err := store.Open(ctx, "flights")
+	require.EqualError(t, err, "checkpoint: Dir "+why)
+	_, err = Reset(ctx, "")
+	require.EqualError(t, err, "checkpoint: Reset "+why)
+	_, err = Inspect(ctx, "")
+	require.EqualError(t, err, "checkpoint: Inspect "+why)
+	require.Equal(t, stored, names(t, folder))
+	require.NoError(t, Dir(".").(Validator).Validate())
+}
+
 func TestFolderStaysTheSameWhenTheWorkingDirectoryChanges(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	t.Chdir(first)

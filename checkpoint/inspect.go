@@ -60,6 +60,9 @@ type StateInfo struct {
 // nothing and takes no lease, so it works during a run; what that removes meanwhile is left out.
 // A folder that does not exist is an error that is [fs.ErrNotExist].
 func Inspect(ctx context.Context, path string) ([]Info, error) {
+	if err := named("Inspect", path); err != nil {
+		return nil, err
+	}
 	files, err := openExisting(path)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,9 @@ import (
 // It holds the lease meanwhile. The newest checkpoint goes last: should it be cut short, no older one comes into force.
 // Errors: [ErrInUse] while a run holds the folder; one that is [fs.ErrNotExist] if there is no such folder.
 func Reset(ctx context.Context, path string) ([]string, error) {
+	if err := named("Reset", path); err != nil {
+		return nil, err
+	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)

@@ -6,13 +6,19 @@ import (
 	"fmt"
 )
 
-// Store keeps the checkpoints of a pipeline.
+// Store keeps the checkpoints of a pipeline. An optional ability, found by assertion: [Validator].
 type Store interface {
 	// Open takes the lease of the pipeline's checkpoints for one run; the lease ends with Close of the Log.
 	// Errors: [ErrInUse] while another run holds it, [ErrOtherPipeline] if what is stored belongs to another name.
 	Open(ctx context.Context, pipeline string) (Log, error)
 	// Durable says whether what was saved outlives the process.
 	Durable() bool
+}
+
+// Validator is an optional ability of a Store that can be configured wrongly.
+type Validator interface {
+	// Validate returns every mistake in the configuration, joined, and opens nothing.
+	Validate() error
 }
 
 // Log is the checkpoints of one pipeline, leased to one run. Its methods come from one goroutine at a time.

@@ -15,11 +15,18 @@ import (
 //	Batch(2, 1s)
 //	out  -----[1 2]----[3 4]-------|
 //
-// A checkpoint emits what there is, so a linger beyond the checkpoint interval (5 s unless set) has no effect. See
-// [BatchOf], which also limits bytes and says the rest.
+// max is at least 1. A linger of 0 means as long as it takes, and it is not negative. A checkpoint emits what there is,
+// so a linger beyond the checkpoint interval (5 s unless set) has no effect. See [BatchOf], which also limits bytes and
+// says the rest.
 func Batch[T any](s runnel.Stream[T], max int, linger time.Duration, opts ...runnel.StageOption) runnel.Stream[[]T] {
-	opts = atLeast("the batch size", max, 1, opts)
-	return BatchOf(s, BatchSpec[T]{Count: max, Linger: linger}, opts...)
+	var errs []error
+	if max < 1 {
+		errs = append(errs, fmt.Errorf("max is %d; it must be at least 1", max))
+	}
+	if linger < 0 {
+		errs = append(errs, fmt.Errorf("linger is %v; it must be 0 (as long as it takes) or more", linger))
+	}
+	return batch(s, BatchSpec[T]{Count: max, Linger: linger}, errors.Join(errs...), opts)
 }
 
 // BatchSpec says when a batch is complete: at the first limit that is reached. Count or Bytes is set, so that memory has
@@ -49,26 +56,37 @@ type BatchSpec[T any] struct {
 // acknowledged when it is. The slice is the receiver's own. The linger goes by the pipeline's clock. One copy runs:
 // [runnel.Parallel] is refused.
 func BatchOf[T any](s runnel.Stream[T], spec BatchSpec[T], opts ...runnel.StageOption) runnel.Stream[[]T] {
-	own := []runnel.StageOption{runnel.Lingers(spec.Linger), runnel.Single()}
-	if err := spec.validate(); err != nil {
-		own = append(own, runnel.Invalid(err))
-	}
+	return batch(s, spec, spec.validate(), opts)
+}
+
+// batch adds the stage. invalid is what is wrong with spec, by the names that the caller knows; nil if nothing is.
+func batch[T any](s runnel.Stream[T], spec BatchSpec[T], invalid error, opts []runnel.StageOption) runnel.Stream[[]T] {
+	own := []runnel.StageOption{runnel.Lingers(spec.Linger), runnel.Single(), runnel.Invalid(invalid)}
 	open := func(env runnel.StageEnv) (runnel.Stage[T, []T], error) {
 		return &batchStage[T]{spec: spec, clock: env.Clock}, nil
 	}
 	return runnel.Apply(s, "batch", nil, open, with(opts, own...)...)
 }
 
+// validate returns every mistake in the limits.
 func (s BatchSpec[T]) validate() error {
-	switch {
-	case s.Count < 0 || s.Bytes < 0 || s.Linger < 0:
-		return fmt.Errorf("a limit is negative: Count %d, Bytes %d, Linger %v", s.Count, s.Bytes, s.Linger)
-	case s.Count == 0 && s.Bytes == 0:
-		return errors.New("neither Count nor Bytes is set")
-	case s.Bytes > 0 && s.Size == nil:
-		return errors.New("Bytes is set and Size is not")
+	var errs []error
+	if s.Count < 0 {
+		errs = append(errs, fmt.Errorf("Count is %d; it must be 0 (no limit) or more", s.Count))
 	}
-	return nil
+	if s.Bytes < 0 {
+		errs = append(errs, fmt.Errorf("Bytes is %d; it must be 0 (no limit) or more", s.Bytes))
+	}
+	if s.Linger < 0 {
+		errs = append(errs, fmt.Errorf("Linger is %v; it must be 0 (as long as it takes) or more", s.Linger))
+	}
+	if s.Count == 0 && s.Bytes == 0 {
+		errs = append(errs, errors.New("neither Count nor Bytes is set; one of them must be at least 1"))
+	}
+	if s.Bytes > 0 && s.Size == nil {
+		errs = append(errs, errors.New("Bytes is set and Size is not"))
+	}
+	return errors.Join(errs...)
 }
 
 type batchStage[T any] struct {

@@ -248,28 +248,41 @@ func TestBatchSlicesAreTheReceiversOwn(t *testing.T) {
 	require.Equal(t, without(1000), joined(out.values()))
 }
 
-func TestBatchWithoutALimitIsReportedBeforeTheRun(t *testing.T) {
+func TestWrongArgumentsOfABatchAreReportedBeforeTheRun(t *testing.T) {
 	t.Parallel()
+	byCount := func(max int, linger time.Duration) func(runnel.Stream[int]) runnel.Stream[[]int] {
+		return func(s runnel.Stream[int]) runnel.Stream[[]int] { return flow.Batch(s, max, linger) }
+	}
+	by := func(spec flow.BatchSpec[int]) func(runnel.Stream[int]) runnel.Stream[[]int] {
+		return func(s runnel.Stream[int]) runnel.Stream[[]int] { return flow.BatchOf(s, spec) }
+	}
+	const linger = "linger is -1ns; it must be 0 (as long as it takes) or more"
 	for name, c := range map[string]struct {
 		build func(runnel.Stream[int]) runnel.Stream[[]int]
 		want  string
 	}{
-		"size 0": {func(s runnel.Stream[int]) runnel.Stream[[]int] { return flow.Batch(s, 0, time.Second) }, "the batch size is 0"},
-		"no limit": {func(s runnel.Stream[int]) runnel.Stream[[]int] {
-			return flow.BatchOf(s, flow.BatchSpec[int]{Linger: time.Second})
-		}, "neither Count nor Bytes is set"},
-		"no size function": {func(s runnel.Stream[int]) runnel.Stream[[]int] {
-			return flow.BatchOf(s, flow.BatchSpec[int]{Bytes: 1})
-		}, "Bytes is set and Size is not"},
-		"negative": {func(s runnel.Stream[int]) runnel.Stream[[]int] { return flow.Batch(s, 1, -1) }, "a limit is negative"},
+		"size 0":            {byCount(0, time.Second), "max is 0; it must be at least 1"},
+		"size 0, no linger": {byCount(0, 0), "max is 0; it must be at least 1"},
+		"negative size":     {byCount(-2, 0), "max is -2; it must be at least 1"},
+		"negative linger":   {byCount(1, -1), linger},
+		"both":              {byCount(0, -1), "max is 0; it must be at least 1\n" + linger},
+		"no limit": {
+			by(flow.BatchSpec[int]{Linger: time.Second}), "neither Count nor Bytes is set; one of them must be at least 1",
+		},
+		"no size function": {by(flow.BatchSpec[int]{Bytes: 1}), "Bytes is set and Size is not"},
+		"all negative": {by(flow.BatchSpec[int]{Count: -1, Bytes: -2, Linger: -3}), "Count is -1; it must be 0 (no limit) or more\n" +
+			"Bytes is -2; it must be 0 (no limit) or more\nLinger is -3ns; it must be 0 (as long as it takes) or more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := runnel.New("test")
 			c.build(runnel.From(p, of(1))).To(&bag[[]int]{})
-			require.ErrorContains(t, p.Validate(), c.want)
+			require.EqualError(t, p.Validate(), `pipeline "test": batch-1: `+c.want)
 		})
 	}
+	p := runnel.New("test")
+	flow.Batch(runnel.From(p, of(1)), 1, 0).To(&bag[[]int]{})
+	require.NoError(t, p.Validate())
 }
 
 // impatient is a source whose system delivers again what is not acknowledged in time.

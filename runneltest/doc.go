@@ -13,6 +13,7 @@
 //     to say whether anything was lost or repeated.
 //   - [CheckGoroutines] finds goroutines that a test has left behind.
 //
-// What waits takes a testing.TB and fails the test, with what it waited for, after 30 seconds. In a bubble of
-// testing/synctest that happens as soon as nothing moves any more.
+// What waits takes a testing.TB and fails the test, with what it waited for, after 30 seconds, or as soon as a run of
+// that testing.TB ends with an error. In a bubble of testing/synctest the 30 seconds are over as soon as nothing moves
+// any more.
 package runneltest

@@ -3,7 +3,6 @@ package runneltest
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/runnel-go/runnel"
 	"github.com/runnel-go/runnel/checkpoint"
@@ -123,15 +122,17 @@ func (d *Driver[T]) awaitHanded(n int) {
 // Checkpoint asks for a marker behind what was sent so far, and waits until it is committed.
 func (d *Driver[T]) Checkpoint() {
 	d.tb.Helper()
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	select {
-	case err := <-d.RequestCheckpoint():
-		if err != nil {
-			d.tb.Fatalf("runneltest: the checkpoint failed: %v", err)
-		}
-	case <-late.C:
-		d.tb.Fatal("runneltest: waited in vain for a checkpoint")
+	var answered bool // guarded by mu
+	var outcome error // set before answered
+	d.requestCheckpoint(func(err error) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		answered, outcome = true, err
+		d.broadcast()
+	})
+	d.await(d.tb, func() bool { return answered }, func() string { return "a checkpoint" })
+	if outcome != nil {
+		d.tb.Fatalf("runneltest: the checkpoint failed: %v", outcome)
 	}
 }
 
@@ -139,11 +140,15 @@ func (d *Driver[T]) Checkpoint() {
 // the reason why it cannot be.
 func (d *Driver[T]) RequestCheckpoint() <-chan error {
 	outcome := make(chan error, 1)
+	d.requestCheckpoint(func(err error) { outcome <- err })
+	return outcome
+}
+
+func (d *Driver[T]) requestCheckpoint(done func(error)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.drains = append(d.drains, drainRequest{at: len(d.records), done: func(err error) { outcome <- err }})
+	d.drains = append(d.drains, drainRequest{at: len(d.records), done: done})
 	d.broadcast()
-	return outcome
 }
 
 // End ends the source behind what was sent so far. It does not wait.

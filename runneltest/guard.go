@@ -2,6 +2,8 @@ package runneltest
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -49,20 +51,44 @@ func (g *guard) wait(ctx context.Context, ready func() bool) error {
 	return nil
 }
 
-// await waits until ready, and fails the test with what after a long time. The lock is not held; ready and what are
-// called with it.
+// await waits until ready, and fails the test with what after a long time, or when a run of the test ends with an error
+// meanwhile. The lock is not held; ready and what are called with it.
 func (g *guard) await(tb testing.TB, ready func() bool, what func() string) {
 	tb.Helper()
+	var failure error // of a run that ended meanwhile; guarded by mu
+	before, stop := failures.watch(tb, func(err error) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		failure = err
+		g.broadcast()
+	})
+	defer stop()
+	if message := g.vain(ready, what, &failure); message != "" {
+		tb.Fatalf("runneltest: waited in vain for %s%s", message, toldOf(before))
+	}
+}
+
+// vain waits until ready, and returns what it waited for in vain.
+func (g *guard) vain(ready func() bool, what func() string, failure *error) string {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	g.mu.Lock()
-	err := g.wait(ctx, ready)
-	var message string
-	if err != nil {
-		message = what()
+	defer g.mu.Unlock()
+	err := g.wait(ctx, func() bool { return ready() || *failure != nil })
+	switch {
+	case err == nil && ready():
+		return ""
+	case *failure != nil:
+		return fmt.Sprintf("%s: a run ended with: %v", what(), *failure)
 	}
-	g.mu.Unlock()
-	if err != nil {
-		tb.Fatalf("runneltest: waited in vain for %s", message)
+	return what()
+}
+
+// toldOf returns the errors of runs that ended before a wait began, which may be meant to have failed.
+func toldOf(before []error) string {
+	var told strings.Builder
+	for _, err := range before {
+		fmt.Fprintf(&told, "; before, a run ended with: %v", err)
 	}
+	return told.String()
 }

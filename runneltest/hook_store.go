@@ -16,6 +16,14 @@ type hookedStore struct {
 	h *hooked
 }
 
+// Validate returns what the store says of its configuration.
+func (s *hookedStore) Validate() error {
+	if v, ok := s.Store.(checkpoint.Validator); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
 // Open opens the store.
 func (s *hookedStore) Open(ctx context.Context, pipeline string) (checkpoint.Log, error) {
 	l := &hookedLog{h: s.h}

@@ -112,6 +112,17 @@ func TestWhatWaitsInVainFailsTheTestAndSaysForWhat(t *testing.T) {
 	}
 }
 
+func TestHookedStoreSaysWhatTheStoreSaysOfItsConfiguration(t *testing.T) {
+	t.Parallel()
+	pass := func(context.Context, runneltest.Call) error { return nil }
+	hooked := func(store checkpoint.Store) checkpoint.Validator {
+		return runneltest.HookStore(store, pass).(checkpoint.Validator)
+	}
+	require.ErrorContains(t, hooked(checkpoint.Dir("")).Validate(), "empty path")
+	require.NoError(t, hooked(checkpoint.Dir("state")).Validate())
+	require.NoError(t, hooked(checkpoint.Memory()).Validate())
+}
+
 func TestHooksFailCallsBeforeOrAfterTheirEffect(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

@@ -16,13 +16,17 @@ type Run struct {
 	err  error // set before done is closed
 }
 
-// Start runs a pipeline in the background. If it has not ended when the test ends, it is aborted and waited for.
+// Start runs a pipeline in the background. If it has not ended when the test ends, it is aborted and waited for. If it
+// ends with an error, what waits for the same testing.TB stops waiting and fails the test with that error.
 func Start(tb testing.TB, p *runnel.Pipeline) *Run {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Run{tb: tb, stop: cancel, done: make(chan struct{})}
+	test, leave := failures.enter(tb)
+	tb.Cleanup(leave)
 	go func() {
 		defer close(r.done)
 		r.err = p.Run(ctx)
+		failures.add(test, r.err)
 	}()
 	tb.Cleanup(func() {
 		p.Abort()

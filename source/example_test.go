@@ -155,7 +155,8 @@ func ExampleTicker() {
 
 func ExamplePush() {
 	orders := source.NewPush[string]()
-	p := runnel.New("orders", runnel.Checkpoint(checkpoint.Memory(), checkpoint.EveryRecords(1)))
+	often := checkpoint.Every(100 * time.Millisecond) // EmitAcked waits for a checkpoint; the default is every 5 s
+	p := runnel.New("orders", runnel.Checkpoint(checkpoint.Memory(), often))
 	runnel.From(p, orders).To(sink.Func(func(_ context.Context, order string) error {
 		fmt.Println("stored", order)
 		return nil

@@ -55,8 +55,10 @@ func (p *Push[T]) Emit(ctx context.Context, values ...T) error {
 }
 
 // EmitAcked sends values as Emit does, and waits until a checkpoint covers them: every sink has acknowledged what became
-// of them, or a policy dropped them. That takes as long as the interval of checkpoints. Any error means that they may be
-// lost or come through; who sends them again has at least once. A stage that waits for its own pipeline waits forever.
+// of them, or a policy dropped them. The next checkpoint may be as far away as their interval, which is 5 s unless it is
+// set: a handler that answers when it returns wants a shorter one, as [checkpoint.Every](100 * time.Millisecond) with
+// [checkpoint.Memory]. Any error means that they may be lost or come through; who sends them again has at least once. A
+// stage that waits for its own pipeline waits forever.
 func (p *Push[T]) EmitAcked(ctx context.Context, values ...T) error {
 	e := &emission[T]{values: values, handed: newAck(), ack: newAck()}
 	if err := p.send(ctx, e); err != nil {

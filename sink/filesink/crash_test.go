@@ -14,7 +14,13 @@ import (
 	"github.com/runnel-go/runnel/internal/fileconn/faultfs"
 )
 
-var seeds = flag.Int("filesink.seeds", 300, "how many random series of crashes are run")
+// The short forms of the crash tests run without flags. The full ones:
+//
+//	go test -run 'FIL10|Model' ./sink/filesink -filesink.seeds 3000 -filesink.every 1
+var (
+	seeds = flag.Int("filesink.seeds", 60, "how many random series of crashes are run")
+	every = flag.Int("filesink.every", 5, "the process ends at every n-th call where files are compressed; 1 for each call")
+)
 
 // TestFIL10NothingIsLostWithThePowerAtAnyCall ends the process at each call to the file system, and between the steps of
 // each checkpoint, loses what was not synced, and goes on from the last checkpoint.
@@ -23,8 +29,8 @@ func TestFIL10NothingIsLostWithThePowerAtAnyCall(t *testing.T) {
 	for name, j := range jobs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, keep := range []int{0, 1, 1 << 20} {
-				crashAtEachCall(t, j, true, keep)
+			for i, keep := range []int{0, 1, 1 << 20} {
+				crashAtEachCall(t, j, i, true, keep)
 			}
 		})
 	}
@@ -36,14 +42,20 @@ func TestFIL10WrittenOutlivesTheProcess(t *testing.T) {
 	for name, j := range jobs(AckWritten()) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			crashAtEachCall(t, j, false, 0)
+			crashAtEachCall(t, j, 0, false, 0)
 		})
 	}
 }
 
-func crashAtEachCall(t *testing.T, j job, power bool, keep int) {
+// crashAtEachCall begins at call first, counted from 0. Archives take long: with a step, other calls are met from
+// another first one.
+func crashAtEachCall(t *testing.T, j job, first int, power bool, keep int) {
 	t.Helper()
-	for at := 1; ; at++ {
+	step := 1
+	if j.packed {
+		step = *every
+	}
+	for at := 1 + first%step; ; at += step {
 		h := &host{mem: faultfs.NewMem(), crashAt: at}
 		err := h.run(j)
 		if err == nil {

@@ -13,7 +13,7 @@ var (
 	// ErrLoss is returned by Open when a file is not, or no longer, what the checkpoint says. See [AllowLoss].
 	ErrLoss = errors.New("the file is not what the checkpoint says")
 	// ErrInUse is returned by Open while another sink, of this process or another, writes the file.
-	ErrInUse = errors.New("the file is being written by another sink or process")
+	ErrInUse = errors.New("the file is being written by another sink, of this pipeline or of another process; each needs a name of its own")
 	// ErrChanged is returned at a checkpoint when somebody else has moved, removed, replaced, cut or written to the file.
 	// Files that are to be rotated are numbered ones, which only appear when they are finished.
 	ErrChanged = errors.New("the file was changed by somebody else")

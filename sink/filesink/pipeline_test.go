@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -206,4 +207,23 @@ func TestAStoppedPipelineLeavesFinishedFiles(t *testing.T) {
 	}
 	require.Equal(t, want, written)
 	require.Greater(t, want, 1000)
+}
+
+func TestTwoSinksOfAPipelineOnOneFileAreRefusedBeforeAnythingIsWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("out", []byte("old\n"), 0o600))
+	absolute, err := filepath.Abs("out")
+	require.NoError(t, err)
+	for _, path := range []string{"out", "." + string(filepath.Separator) + "out", absolute} {
+		p := runnel.New("job")
+		lines := runnel.From(p, source.Slice([]string{"new"}))
+		lines.To(Lines("out", Append()), runnel.Name("first"))
+		lines.To(Lines(path, Append()), runnel.Name("second"))
+		err := p.Run(t.Context())
+		require.ErrorIs(t, err, ErrInUse)
+		require.EqualError(t, err, "runnel: second: open: filesink: "+path+": "+ErrInUse.Error())
+		got, err := os.ReadFile("out")
+		require.NoError(t, err)
+		require.Equal(t, "old\n", string(got))
+	}
 }

@@ -169,6 +169,7 @@ func (h *host) hook(c faultfs.Call) error {
 type job struct {
 	make         func(fileconn.FS) *Sink[int]
 	count, batch int
+	packed       bool
 }
 
 // run runs the job from the last checkpoint until it ends or the process does.
@@ -267,7 +268,7 @@ func jobs(opts ...Option) map[string]job {
 			if roll != nil {
 				name = "out-%03d" + ext
 			}
-			all[kind+ext] = job{count: 11, batch: 2, make: func(fsys fileconn.FS) *Sink[int] {
+			all[kind+ext] = job{count: 11, batch: 2, packed: ext != "", make: func(fsys fileconn.FS) *Sink[int] {
 				o := slices.Concat([]Option{on(fsys), BlockBytes(4)}, roll, opts)
 				return NDJSON[int](name, o...)
 			}}

@@ -3,6 +3,8 @@ package filesource
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 
 	"github.com/runnel-go/runnel/internal/fileconn"
 )
@@ -27,7 +29,8 @@ var (
 
 // Errors of a file or of the source, which end the run.
 var (
-	// ErrNoFiles is returned by Open when no file matches the pattern, unless [AllowNone] or [Follow] is set.
+	// ErrNoFiles is returned by Open when no file matches the pattern, unless [AllowNone] or [Follow] is set. For a path
+	// without wildcards that does not exist the error is [fs.ErrNotExist] too.
 	ErrNoFiles = errors.New("no file matches")
 	// ErrColumns is returned when the header of a CSV file does not fit the struct.
 	ErrColumns = errors.New("columns do not fit")
@@ -53,10 +56,20 @@ type RecordError struct {
 	Err error
 }
 
-// Error names the place and the cause.
+// Error names the line and the cause. The file and the offset are left to what the error comes with, which has them as
+// the record's origin: a [runnel.Failed], or the [runnel.StageError] that the run ends with.
 func (e *RecordError) Error() string {
-	return fmt.Sprintf("filesource: %s:%d: at byte %d, %d bytes long: %v", e.Path, e.Line, e.Offset, e.Length, e.Err)
+	return fmt.Sprintf("filesource: line %d, %d bytes long: %v", e.Line, e.Length, e.Err)
 }
 
 // Unwrap returns the cause.
 func (e *RecordError) Unwrap() error { return e.Err }
+
+// aside returns err without the path that its place, which is told beside it, names already.
+func aside(path string, err error) error {
+	var named *fs.PathError
+	if !errors.As(err, &named) || err != error(named) || filepath.Clean(named.Path) != filepath.Clean(path) { //nolint:errorlint // only the outermost error is taken apart
+		return err
+	}
+	return fmt.Errorf("%s: %w", named.Op, named.Err)
+}

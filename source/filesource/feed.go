@@ -225,7 +225,7 @@ func (s *feed) fileError(ctx context.Context, f *file, err error) error {
 	if s.stopped(ctx) != nil {
 		return err
 	}
-	return fmt.Errorf("filesource: %s: at byte %d: %w", f.track.path, f.offset, err)
+	return fmt.Errorf("filesource: %s: at byte %d: %w", f.track.path, f.offset, aside(f.track.path, err))
 }
 
 // moved notes that the position of a track moved.

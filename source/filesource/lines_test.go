@@ -80,8 +80,8 @@ func TestFIL05LinesUpToTheLimitCome(t *testing.T) {
 	}
 	m := faultfs.NewMem()
 	put(t, m, "f", content)
-	put(t, m, "f.gz", pack(t, fileconn.PackGzip, string(content)))
-	for _, path := range []string{"f", "f.gz"} {
+	put(t, m, "f.zst", pack(t, fileconn.PackZstd, string(content)))
+	for _, path := range []string{"f", "f.zst"} {
 		r := readAll(t, Lines(path, on(m), MaxLineBytes(16<<20)), nil)
 		var got []int
 		for _, v := range r.values {
@@ -167,7 +167,7 @@ func TestLineThatCannotBeDecodedIsAFailedRecord(t *testing.T) {
 	require.Equal(t, []byte("x"), r.failed[0].Value)
 	require.Equal(t, runnel.Origin{Source: "files", Partition: "f", Offset: 2}, r.failed[0].Origin)
 	require.Equal(t, "files", r.failed[0].Stage)
-	require.EqualError(t, r.failed[0].Err, "filesource: f:2: at byte 2, 1 bytes long: not a number")
+	require.EqualError(t, r.failed[0].Err, "filesource: line 2, 1 bytes long: not a number")
 }
 
 func TestNDJSONReadsObjectsAndPassesOverBlankLines(t *testing.T) {

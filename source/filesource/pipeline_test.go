@@ -32,9 +32,10 @@ func TestFIL06RunOfASourceThatFailsEndsWithTheError(t *testing.T) {
 		name string
 		src  runnel.Source[string]
 		err  error
+		text string
 	}{
-		{"read error", Lines("f", on(broken)), syscall.EIO},
-		{"line too long", Lines("f", on(m), MaxLineBytes(10)), ErrTooLong},
+		{"read error", Lines("f", on(broken)), syscall.EIO, "filesource: f: at byte 0: "},
+		{"line too long", Lines("f", on(m), MaxLineBytes(10)), ErrTooLong, "at lines-source-1/f@6: filesource: line 2, "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -42,7 +43,7 @@ func TestFIL06RunOfASourceThatFailsEndsWithTheError(t *testing.T) {
 			runnel.From(p, c.src).To(sink.NewSlice[string]())
 			err := p.Run(t.Context())
 			require.ErrorIs(t, err, c.err)
-			require.ErrorContains(t, err, "filesource: f:")
+			require.ErrorContains(t, err, c.text)
 		})
 	}
 }

@@ -230,7 +230,7 @@ func TestOpenTellsWhatCannotBeRead(t *testing.T) {
 	}{
 		{"no file", Lines("c.log", on(m)), nil, ErrNoFiles, "filesource: c.log: no file matches"},
 		{"no match", Lines("*.txt", on(m)), nil, ErrNoFiles, "filesource: *.txt: no file matches"},
-		{"no permission", Lines("*.log", on(denied)), nil, fs.ErrPermission, "filesource: open b.log: permission denied"},
+		{"no permission", Lines("*.log", on(denied)), nil, fs.ErrPermission, "filesource: b.log: open: permission denied"},
 		{"damaged position", Lines("*.log", on(m)), checkpoint.Position{"a.log": {1, 2}}, checkpoint.ErrToken, "filesource: a.log: "},
 		{"option", Lines("", on(m), MaxLineBytes(0), Grace(-1)), nil, nil, "filesource: MaxLineBytes"},
 	} {

@@ -168,8 +168,9 @@ func (s *feed) locate(f *file) error {
 }
 
 // missed finds the files that a track led to for a while between two scans, or while nobody looked: files that add to
-// its name and were written to after the last that is known.
-func (s *feed) missed(last *file, before int64) error {
+// its name and were written to after the last that is known, and not after the one that is there now but for the time
+// that their writers may still have them open.
+func (s *feed) missed(last *file, now int64) error {
 	others, err := s.rotatedSince(last)
 	if err != nil {
 		return err
@@ -182,7 +183,7 @@ func (s *feed) missed(last *file, before int64) error {
 		switch {
 		case verdict == copyContinues:
 			err = s.adopt(original, at, true)
-		case verdict == copyNone && at.changed <= before && rotationSuffix(at.path[len(last.track.path):]):
+		case verdict == copyNone && at.changed-now <= int64(s.grace) && rotationSuffix(at.path[len(last.track.path):]):
 			f := last.track.add(at)
 			f.leaving = true
 			err = s.enlist(f, at)

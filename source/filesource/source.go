@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -90,8 +91,8 @@ func (s *Source[T]) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Open finds the files and reads on where from says. Errors: [ErrNoFiles]; those of the file system for a file that
-// cannot be read.
+// Open finds the files and reads on where from says. Errors: [ErrNoFiles], which is [fs.ErrNotExist] too for a
+// path without wildcards; those of the file system for a file that cannot be read.
 func (s *Source[T]) Open(ctx context.Context, env runnel.SourceEnv, from checkpoint.Position) (runnel.Reader[T], error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -140,20 +141,29 @@ func (s *feed) openAll(from checkpoint.Position) error {
 	if _, machine := s.fsys.(fileconn.OS); machine && s.follow && !s.pollOnly {
 		s.watch = newWatch(s.env.Log.Warn)
 	}
-	if err := s.scan(); err != nil {
-		return fmt.Errorf("filesource: %s: %w", s.pattern, err)
+	if err := s.scanFailed(s.scan()); err != nil {
+		return err
 	}
 	if len(s.matched) == 0 && !s.follow && !s.allowNone {
-		return fmt.Errorf("filesource: %s: %w", s.pattern, ErrNoFiles)
+		return s.noFiles()
 	}
 	if s.follow {
 		return nil
 	}
 	for _, f := range s.queue { // a file that cannot be read is better known now than when its turn comes
 		if err := s.openHandle(f); err != nil {
-			return fmt.Errorf("filesource: %w", err)
+			return fmt.Errorf("filesource: %s: %w", f.path, aside(f.path, err))
 		}
 		s.closeHandle(f)
 	}
 	return nil
+}
+
+// noFiles returns the error for a pattern that leads to no file.
+func (s *feed) noFiles() error {
+	why := ErrNoFiles
+	if _, err := s.fsys.Stat(s.pattern); absent(err) && !hasMeta(s.pattern) {
+		why = fmt.Errorf("%w: %w", ErrNoFiles, fs.ErrNotExist)
+	}
+	return fmt.Errorf("filesource: %s: %w; AllowNone() starts without one, Follow() waits for one", s.pattern, why)
 }

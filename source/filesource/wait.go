@@ -15,9 +15,17 @@ func (s *feed) lookAround() error {
 	s.resumePaused()
 	rescan := s.watch.drain(s.touched)
 	if rescan || !s.env.Clock.Now().Before(s.scanNext) {
-		return s.scan()
+		return s.scanFailed(s.scan())
 	}
 	return nil
+}
+
+// scanFailed names the pattern that could not be looked at.
+func (s *feed) scanFailed(err error) error {
+	if err == nil || s.stopped(context.Background()) != nil {
+		return err
+	}
+	return fmt.Errorf("filesource: %s: %w", s.pattern, aside(s.pattern, err))
 }
 
 // touched notes that a file was written to. It returns false if that is no file that is known.

@@ -1,7 +1,6 @@
 package runnel
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -116,7 +115,7 @@ type stageConfig struct {
 	single    bool
 	noTimeout bool
 	linger    time.Duration
-	invalid   error
+	invalid   []error
 	given     bool // any option was given
 }
 
@@ -190,5 +189,16 @@ func Lingers(d time.Duration) StageOption { return stageOption(func(c *stageConf
 // Invalid says that a stage is configured wrongly, so that [Pipeline.Validate] reports it before anything is opened. It
 // may be given more than once. It is for who writes stages; the operators of package flow give it themselves.
 func Invalid(err error) StageOption {
-	return stageOption(func(c *stageConfig) { c.invalid = errors.Join(c.invalid, err) })
+	return stageOption(func(c *stageConfig) { c.invalid = append(c.invalid, parts(err)...) })
+}
+
+// parts returns the errors that were joined, so that each can be told with its place; none for nil.
+func parts(err error) []error {
+	switch all := err.(type) {
+	case nil:
+		return nil
+	case interface{ Unwrap() []error }:
+		return all.Unwrap()
+	}
+	return []error{err}
 }

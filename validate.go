@@ -105,9 +105,8 @@ func (p *Pipeline) checkConfig() []error {
 		errs = append(errs, errors.New("has no name"))
 	}
 	c := p.cfg
-	if _, err := checkpoint.NewCadence(c.cadence...); err != nil {
-		errs = append(errs, err)
-	}
+	_, err := checkpoint.NewCadence(c.cadence...)
+	errs = append(errs, parts(err)...)
 	if c.maxBatch < 1 {
 		errs = append(errs, fmt.Errorf("MaxBatch is %d; it must be at least 1", c.maxBatch))
 	}
@@ -131,6 +130,9 @@ func (p *Pipeline) checkConfig() []error {
 	if c.storeSet && c.store == nil {
 		errs = append(errs, errors.New("Checkpoint has a nil store"))
 	}
+	if v, ok := c.store.(checkpoint.Validator); ok {
+		errs = append(errs, parts(v.Validate())...)
+	}
 	return errs
 }
 
@@ -138,12 +140,8 @@ func (p *Pipeline) checkConfig() []error {
 func (n *node) check() []error {
 	var errs []error
 	c := n.cfg
-	if n.invalid != nil {
-		errs = append(errs, n.invalid)
-	}
-	if c.invalid != nil {
-		errs = append(errs, c.invalid)
-	}
+	errs = append(errs, parts(n.invalid)...)
+	errs = append(errs, c.invalid...)
 	errs = append(errs, n.checkName()...)
 	errs = append(errs, n.checkEffect()...)
 	if c.attempts < 0 || c.backoff < 0 || (c.retrySet && c.attempts < 1) {

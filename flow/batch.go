@@ -61,7 +61,7 @@ func BatchOf[T any](s runnel.Stream[T], spec BatchSpec[T], opts ...runnel.StageO
 
 // batch adds the stage. invalid is what is wrong with spec, by the names that the caller knows; nil if nothing is.
 func batch[T any](s runnel.Stream[T], spec BatchSpec[T], invalid error, opts []runnel.StageOption) runnel.Stream[[]T] {
-	own := []runnel.StageOption{runnel.Lingers(spec.Linger), runnel.Single(), runnel.Invalid(invalid)}
+	own := []runnel.StageOption{runnel.Lingers(spec.Linger), runnel.Single(), runnel.NoTimeout(), runnel.Invalid(invalid)}
 	open := func(env runnel.StageEnv) (runnel.Stage[T, []T], error) {
 		return &batchStage[T]{spec: spec, clock: env.Clock}, nil
 	}

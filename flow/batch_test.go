@@ -256,6 +256,7 @@ func TestWrongArgumentsOfABatchAreReportedBeforeTheRun(t *testing.T) {
 	by := func(spec flow.BatchSpec[int]) func(runnel.Stream[int]) runnel.Stream[[]int] {
 		return func(s runnel.Stream[int]) runnel.Stream[[]int] { return flow.BatchOf(s, spec) }
 	}
+	const also = "\npipeline \"test\": batch-1: "
 	const linger = "linger is -1ns; it must be 0 (as long as it takes) or more"
 	for name, c := range map[string]struct {
 		build func(runnel.Stream[int]) runnel.Stream[[]int]
@@ -265,13 +266,13 @@ func TestWrongArgumentsOfABatchAreReportedBeforeTheRun(t *testing.T) {
 		"size 0, no linger": {byCount(0, 0), "max is 0; it must be at least 1"},
 		"negative size":     {byCount(-2, 0), "max is -2; it must be at least 1"},
 		"negative linger":   {byCount(1, -1), linger},
-		"both":              {byCount(0, -1), "max is 0; it must be at least 1\n" + linger},
+		"both":              {byCount(0, -1), "max is 0; it must be at least 1" + also + linger},
 		"no limit": {
 			by(flow.BatchSpec[int]{Linger: time.Second}), "neither Count nor Bytes is set; one of them must be at least 1",
 		},
 		"no size function": {by(flow.BatchSpec[int]{Bytes: 1}), "Bytes is set and Size is not"},
-		"all negative": {by(flow.BatchSpec[int]{Count: -1, Bytes: -2, Linger: -3}), "Count is -1; it must be 0 (no limit) or more\n" +
-			"Bytes is -2; it must be 0 (no limit) or more\nLinger is -3ns; it must be 0 (as long as it takes) or more"},
+		"all negative": {by(flow.BatchSpec[int]{Count: -1, Bytes: -2, Linger: -3}), "Count is -1; it must be 0 (no limit) or more" +
+			also + "Bytes is -2; it must be 0 (no limit) or more" + also + "Linger is -3ns; it must be 0 (as long as it takes) or more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

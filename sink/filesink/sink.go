@@ -50,8 +50,14 @@ func newSink[T any](kind, path string, encode encoder[T], cfg config) *Sink[T] {
 	return &Sink[T]{kind: kind, path: path, cfg: cfg, encode: encode}
 }
 
-// Describe says that the sink is transactional.
-func (s *Sink[T]) Describe() runnel.Traits { return runnel.Traits{Kind: s.kind, Transactional: true} }
+// Describe says that the sink is transactional, and which file is its own.
+func (s *Sink[T]) Describe() runnel.Traits {
+	t := runnel.Traits{Kind: s.kind, Transactional: true}
+	if path, err := filepath.Abs(s.path); err == nil && s.path != "" {
+		t.Owns = "file " + path
+	}
+	return t
+}
 
 // Stats returns what happened to the files so far, beside being written. It is safe for concurrent use.
 func (s *Sink[T]) Stats() Stats { return s.counts.stats() }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -360,5 +361,9 @@ func TestNamesSayHowFilesAreCompressed(t *testing.T) {
 
 func TestTraitsAreThoseOfTheWriter(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, runnel.Traits{Kind: "lines", Transactional: true}, Lines("o").Describe())
+	path, err := filepath.Abs("o")
+	require.NoError(t, err)
+	traits := runnel.Traits{Kind: "lines", Transactional: true, Owns: "file " + path}
+	require.Equal(t, traits, Lines("o").Describe())
+	require.Equal(t, traits, Lines("a/../o").Describe(), "two spellings of a file are one file")
 }

@@ -13,7 +13,7 @@ func (c *coder) value(v *Value, field string) {
 		c.fail(field, ErrLength)
 		return
 	}
-	code(c, &v.Kind, field+" kind")
+	code(c, &v.Kind, field)
 	n := uint32(len(v.Data))
 	at := c.at
 	c.u32(&n, field)

@@ -12,10 +12,7 @@ import (
 // decoder reads a body of one type, or a reply that may be none, and returns it for encoding again.
 type decoder func(b []byte) (wire.Body, error)
 
-func decoderOf[T any, P interface {
-	*T
-	wire.Body
-}]() decoder {
+func decoderOf[T any, P pointer[T]]() decoder {
 	return func(b []byte) (wire.Body, error) {
 		v, err := wire.Decode[T, P](b)
 		return P(&v), err

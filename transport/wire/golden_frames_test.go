@@ -13,7 +13,7 @@ func requestFrame(b body) check {
 	return func(t *testing.T, v vector) {
 		t.Helper()
 		want := wire.NewRequest(wire.Command(v.number(t, "code")))
-		require.EqualValues(t, v.number(t, "operation"), want.Operation)
+		require.Equal(t, want.Operation, wire.Operation(v.number(t, "operation")))
 		want.Client = v.wide(t, "client")
 		want.Checksum = v.wide(t, "request_checksum")
 		want.Request = v.number(t, "request")

@@ -1,15 +1,15 @@
 package wire_test
 
 import (
+	"maps"
+
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
 func replyBodies() map[string]body {
 	all := map[string]body{}
 	for _, part := range []map[string]body{userReplies(), resourceReplies(), groupReplies(), dataReplies(), systemReplies()} {
-		for name, b := range part {
-			all[name] = b
-		}
+		maps.Copy(all, part)
 	}
 	return all
 }

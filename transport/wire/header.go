@@ -172,6 +172,33 @@ type ReplyHeader struct {
 	Incarnation uint64
 }
 
+// NewReply returns the header of a reply to a request, with what a reply repeats of it filled in.
+func NewReply(r *RequestHeader) ReplyHeader {
+	return ReplyHeader{
+		Checksum: r.Checksum, Client: r.Client, Request: r.Request, Operation: r.Operation, Incarnation: r.Context.Incarnation,
+	}
+}
+
+// CheckCommit checks what a reply that is marked as committed has to repeat of the request. It returns nil for a reply
+// without the mark.
+func (h *ReplyHeader) CheckCommit(r *RequestHeader) error {
+	switch {
+	case !h.Committed:
+		return nil
+	case h.Client != r.Client:
+		return &FieldError{Field: "client", Offset: 160, Err: ErrValue}
+	case h.Checksum != r.Checksum:
+		return &FieldError{Field: "request checksum", Offset: 128, Err: ErrValue}
+	case h.Operation.Answers() != r.Operation:
+		return &FieldError{Field: "operation", Offset: 208, Err: ErrValue}
+	case h.Incarnation != r.Context.Incarnation:
+		return &FieldError{Field: "partition incarnation", Offset: 224, Err: ErrValue}
+	case h.Op == 0 || h.Op != h.Commit:
+		return &FieldError{Field: "commit", Offset: 184, Err: ErrValue}
+	}
+	return nil
+}
+
 // append appends the header, with a size of a frame without a body.
 func (h *ReplyHeader) append(dst []byte) []byte {
 	dst, b := appendHeader(dst, FrameReply)

@@ -15,11 +15,11 @@ type Message struct {
 	// UserHeaders are its headers, encoded: see [AppendUserHeaders] and [DecodeUserHeaders]. What was decoded is a view of
 	// the input; nil for none.
 	UserHeaders []byte
-	// Offset is its place in the partition. Encoding gives it no heed.
+	// Offset is its place in the partition. Encoding ignores it.
 	Offset uint64
-	// Timestamp is when the server stored the message, in microseconds since 1970. Encoding gives it no heed.
+	// Timestamp is when the server stored the message, in microseconds since 1970. Encoding ignores it.
 	Timestamp uint64
-	// Checksum is that of the frame. Encoding gives it no heed, as it computes it.
+	// Checksum is that of the frame. Encoding computes it anew.
 	Checksum uint64
 }
 

@@ -24,7 +24,7 @@ type commandBodies struct{ request, reply decoder }
 
 func bodiesByCommand() map[wire.Command]commandBodies {
 	empty := decoderOf[wire.Empty]()
-	topic, stream, group := decoderOf[wire.TopicDetails](), decoderOf[wire.StreamDetails](), decoderOf[wire.ConsumerGroupDetails]()
+	topic, stream, group := decoderOf[wire.TopicDetails](), decoderOf[wire.StreamDetails](), decoderOf[wire.GroupDetails]()
 	registered, client, polled := decoderOf[wire.Registered](), decoderOf[wire.ClientDetails](), decoderOf[wire.PolledMessages]()
 	user := decoderOf[wire.UserDetails]()
 	return map[wire.Command]commandBodies{
@@ -72,7 +72,7 @@ func bodiesByCommand() map[wire.Command]commandBodies {
 		wire.CmdDeletePartitions:          {decoderOf[wire.DeletePartitions](), empty},
 		wire.CmdDeleteSegments:            {decoderOf[wire.DeleteSegments](), empty},
 		wire.CmdGetConsumerGroup:          {decoderOf[wire.GetConsumerGroup](), group},
-		wire.CmdGetConsumerGroups:         {decoderOf[wire.GetConsumerGroups](), decoderOf[wire.ConsumerGroups]()},
+		wire.CmdGetConsumerGroups:         {decoderOf[wire.GetConsumerGroups](), decoderOf[wire.Groups]()},
 		wire.CmdCreateConsumerGroup:       {decoderOf[wire.CreateConsumerGroup](), group},
 		wire.CmdDeleteConsumerGroup:       {decoderOf[wire.DeleteConsumerGroup](), empty},
 		wire.CmdJoinConsumerGroup:         {decoderOf[wire.JoinConsumerGroup](), empty},

@@ -84,6 +84,14 @@ func NewRequest(command Command) RequestHeader {
 	return h
 }
 
+// NewCancel returns the header of a request that ends the wait of another one: of a poll or a fetch, which is then answered
+// with what there is. It has no body, and no reply of its own.
+func NewCancel(of *RequestHeader) RequestHeader {
+	h := NewRequest(CmdCancelDeferred)
+	h.Client, h.Request, h.Session = of.Client, of.Request, of.Session
+	return h
+}
+
 // Carries returns the command of the request: of the operation, or the code beside it. Both logins have one operation;
 // it is [CmdLoginRegister] for both, see [DecodeLogin].
 func (h *RequestHeader) Carries() Command {

@@ -187,7 +187,7 @@ func TestBodiesThatEndEarlyAreRefused(t *testing.T) {
 // goesOn says whether a body ends with a list or a block that goes on to the end, so that a shorter one may be whole too.
 func goesOn(v wire.Body) bool {
 	switch v.(type) {
-	case *wire.Clients, *wire.Users, *wire.Streams, *wire.ConsumerGroups, *wire.PersonalAccessTokens, *wire.CreateUser,
+	case *wire.Clients, *wire.Users, *wire.Streams, *wire.Groups, *wire.PersonalAccessTokens, *wire.CreateUser,
 		*wire.CreateStream, *wire.CreateTopic, *wire.UpdateResource, *wire.SendMessages, *wire.PolledMessages:
 		return true
 	}

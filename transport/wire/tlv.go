@@ -76,6 +76,10 @@ func (o Options) Find(key string) (v Value, found bool) {
 func (o *Options) layout(c *coder) {
 	const field = "options"
 	from := c.offset()
+	if !c.writing && len(c.b)-c.at > MaxOptionsSize {
+		c.fail(field, ErrLength)
+		return
+	}
 	listToEnd(c, (*[]Option)(o), (*Option).layout)
 	switch {
 	case c.err != nil:

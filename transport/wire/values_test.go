@@ -95,6 +95,14 @@ func TestKindsOfLaterServersSurvive(t *testing.T) {
 	require.False(t, found)
 }
 
+func TestOptionsAreBoundedBeforeTheyAreRead(t *testing.T) {
+	t.Parallel()
+	_, err := wire.Decode[wire.Options](make([]byte, wire.MaxOptionsSize+1))
+	require.Equal(t, &wire.FieldError{Field: "options", Err: wire.ErrLength}, err)
+	_, err = wire.Decode[wire.Options](bytes.Repeat(mustHex("0201000000610301000000ff"), wire.MaxOptions+1))
+	require.ErrorIs(t, err, wire.ErrLength)
+}
+
 func TestUserHeadersAreBounded(t *testing.T) {
 	t.Parallel()
 	one := wire.UserHeader{Key: wire.StringValue("k"), Value: wire.StringValue("v")}

@@ -1,7 +1,7 @@
 package wire
 
 // Body is what a frame carries behind its header: the arguments of a command, or the payload of its reply. Each type
-// lists its fields once, for both directions.
+// lists its fields once, for both directions. Encoding a body changes nothing of it: several goroutines may do so at once.
 type Body interface {
 	// layout goes over the fields in their order on the wire.
 	layout(c *coder)

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,5 +93,23 @@ func TestEveryCommandOfTheVectorsHasBodies(t *testing.T) {
 		c := wire.Command(v.number(t, "code"))
 		_, known := bodies[c]
 		require.Equal(t, !slices.Contains(refused, c), known, c)
+	}
+}
+
+// TestSeveralGoroutinesMayEncodeOneBody finds a layout that writes to its fields if it runs under the race detector.
+func TestSeveralGoroutinesMayEncodeOneBody(t *testing.T) {
+	t.Parallel()
+	for _, bodies := range []map[string]body{requestBodies(), replyBodies()} {
+		for name, b := range bodies {
+			var encoded [2][]byte
+			var errs [2]error
+			var both sync.WaitGroup
+			for i := range encoded {
+				both.Go(func() { encoded[i], errs[i] = wire.Append(nil, b.Body) })
+			}
+			both.Wait()
+			require.Equal(t, [2]error{}, errs, name)
+			require.Equal(t, encoded[0], encoded[1], name)
+		}
 	}
 }

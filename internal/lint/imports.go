@@ -22,6 +22,7 @@ var fences = []struct {
 	{"github.com/reugn/go-streams", []string{"flow/gostreams"}},
 	{"github.com/schollz/progressbar", []string{"examples"}},
 	{"golang.org/x/term", []string{"examples"}},
+	{"github.com/zeebo/xxh3", []string{"transport/wire"}}, // the checksum of the Iggy protocol
 }
 
 // testModules may be imported by test files and by test kits, everywhere and nowhere else.
@@ -63,6 +64,8 @@ var arrows = []struct {
 	{"sink", []string{".", "checkpoint"}},
 	{"sink/sinktest", []string{".", "checkpoint", "runneltest", "source", "sink"}},
 	{"sink/", []string{".", "checkpoint", "sink", "internal/codec", "internal/*conn"}},
+	{"transport/wire", nil},
+	{"transport/wire/", []string{"transport/wire"}},
 	{"runneltest", []string{".", "checkpoint"}},
 	{"cmd/runnel", []string{".", "checkpoint"}},
 	{"examples/", []string{".", "checkpoint", "flow/", "source/", "sink/", "runneltest"}},

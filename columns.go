@@ -201,10 +201,12 @@ func (o *Origin) owner(c *columns) *Assignment {
 	if o.assignment != nil || (o.Source == "" && o.Partition == "") {
 		return o.assignment
 	}
-	if last := c.last(); last != nil && last.source == o.Source && last.partition == o.Partition {
+	if last := c.last(); last != nil && last.byHand && last.source == o.Source && last.partition == o.Partition {
 		return last
 	}
-	return NewAssignment(o.Source, o.Partition)
+	a := NewAssignment(o.Source, o.Partition)
+	a.byHand = true
+	return a
 }
 
 func (c *columns) last() *Assignment {

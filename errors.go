@@ -17,6 +17,9 @@ var (
 	ErrClosed = errors.New("runnel: closed")
 	// ErrAborted is returned by Run after [Pipeline.Abort].
 	ErrAborted = errors.New("runnel: aborted")
+	// ErrNotOwned is what a Reader's Commit returns, wrapped, for partitions that it does not own any more, beside having
+	// committed the others. It does not fail the run: who has the partition now reads on from the commit before.
+	ErrNotOwned = engine.ErrNotOwned
 	// ErrDrainTimeout is returned by Run when a stop was not done within [DrainTimeout].
 	ErrDrainTimeout = errors.New("runnel: drain time-out passed")
 )

@@ -42,6 +42,7 @@ func (h Headers) Values(name string) [][]byte {
 type Assignment struct {
 	source    string
 	partition string
+	byHand    bool // of no reader: a record whose origin was written by hand has it
 	revoked   atomic.Bool
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/runnel-go/runnel/internal/engine"
 )
 
@@ -32,8 +33,9 @@ type node struct {
 	tally  *engine.Tally                 // of the run
 	handle atomic.Pointer[engine.Source] // of the attempt
 
-	calls     atomic.Int32 // that are under way, of stages and writers
-	committed atomic.Int64 // records committed by attempts before
+	calls     atomic.Int32        // that are under way, of stages and writers
+	began     checkpoint.Position // of a source: where this run began
+	committed atomic.Int64        // records committed by attempts before
 	lag       atomic.Pointer[func() map[string]int64]
 	tasks     atomic.Pointer[[]*engine.Task] // of the attempt
 }

@@ -68,7 +68,7 @@ func Logger(l *slog.Logger) Option { return option(func(c *config) { c.log = l }
 // WithClock sets the clock of the pipeline, its sources, stages and sinks. The default is the machine's.
 func WithClock(clock Clock) Option { return option(func(c *config) { c.clock = clock }) }
 
-// MaxBatch bounds the number of records in a batch. The default is 1,024, the least 1. Small batches cost throughput,
+// MaxBatch bounds the number of records in a batch. The default is 1,024, the least 1, the most 1,048,576. Small batches cost throughput,
 // large ones memory, and time between checkpoints: a marker waits behind the records in front of a slow stage or sink,
 // which are up to 8 queued batches, the one at hand and the one that waits to be queued. With the default and 10 ms a
 // record that is 10 × 1,024 × 10 ms = 102 s, whatever [checkpoint.Every] says; with MaxBatch(10) it is 1 s.
@@ -118,6 +118,9 @@ type stageConfig struct {
 	invalid   []error
 	given     bool // any option was given
 }
+
+// mostBatch is the largest MaxBatch: memory for a batch is taken at once, in front of each stage several times.
+const mostBatch = 1 << 20
 
 type stageOption func(*stageConfig)
 

@@ -129,7 +129,7 @@ func (o *Out[T]) EmitValues(values []T, meta Columns) {
 		return
 	}
 	out := Batch[T]{values: values, cols: meta.cols, at: meta.at}
-	if b := o.block; b != nil && cap(b.values) > 0 && &b.values[:1][0] == &values[0] {
+	if b := o.block; b != nil && len(b.values) == 0 && cap(b.values) >= len(values) && &b.values[:1][0] == &values[0] {
 		b.values = b.values[:len(values)]
 		out.block = b
 	} else {

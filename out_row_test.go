@@ -1,6 +1,7 @@
 package runnel_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -46,4 +47,21 @@ func TestEmitRowGivesEachResultTheMetadataOfItsRecord(t *testing.T) {
 		require.Equal(t, want[i].Headers, r.Headers)
 		require.Equal(t, "in", r.Origin.Source)
 	}
+}
+
+// Values without size have one address, so that it does not tell whose they are.
+func TestValuesWithoutSizeAreAllEmitted(t *testing.T) {
+	t.Parallel()
+	p, n := runnel.New("p"), 0
+	s := runnel.From(p, source.Slice([]int{1, 2, 3}))
+	runnel.Apply(s, "unit", nil, func(runnel.StageEnv) (runnel.Stage[int, struct{}], error) {
+		return stage[int, struct{}](func(_ context.Context, in runnel.Batch[int], out *runnel.Out[struct{}]) error {
+			out.Emit(struct{}{}, in.Meta(0))
+			out.EmitValues(make([]struct{}, 3), in.Columns())
+			out.EmitValues(out.Buffer(3), in.Columns())
+			return nil
+		}), nil
+	}).To(sink.Func(func(context.Context, struct{}) error { n++; return nil }))
+	require.NoError(t, p.Run(t.Context()))
+	require.Equal(t, 7, n)
 }

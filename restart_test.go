@@ -111,7 +111,7 @@ func TestStopBetweenTwoAttemptsEndsTheRunAtOnce(t *testing.T) {
 					p.Abort()
 					require.ErrorIs(t, <-done, runnel.ErrAborted)
 				} else {
-					require.NoError(t, stop())
+					require.ErrorIs(t, stop(), errBroken, "what was read is not committed: that is no clean stop")
 				}
 				require.Zero(t, time.Since(begin))
 			})
@@ -161,4 +161,77 @@ func TestStageThatHadFinishedStaysFinishedAfterARestart(t *testing.T) {
 
 func opens(src *numbers) []string {
 	return slices.DeleteFunc(src.all(), func(line string) bool { return !strings.HasPrefix(line, "open") })
+}
+
+// fromEnd is a log that is read from its end where no position says otherwise.
+type fromEnd struct {
+	*numbers
+	end int
+}
+
+func (s *fromEnd) Open(ctx context.Context, env runnel.SourceEnv, from checkpoint.Position) (runnel.Reader[int], error) {
+	if from == nil {
+		from = at(s.end)
+	}
+	r, err := s.numbers.Open(ctx, env, from)
+	return fromEndReader{r, from}, err
+}
+
+type fromEndReader struct {
+	runnel.Reader[int]
+	from checkpoint.Position
+}
+
+func (r fromEndReader) Start() checkpoint.Position { return r.from }
+
+// Where a source began is not chosen anew by a later attempt or process: what came in between would be passed over.
+func TestStartThatASourceChoseIsKept(t *testing.T) {
+	t.Parallel()
+	for name, first := range map[string]string{"before the first checkpoint": "flush", "after it": "write"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				src, out := &fromEnd{&numbers{n: 9, size: 2}, 3}, &collect[int]{}
+				failed := false
+				fail := func() error {
+					if failed {
+						return nil
+					}
+					failed, src.end = true, 9 // the log goes on meanwhile
+					return errBroken
+				}
+				out.onCall = func(_ context.Context, call string) error {
+					if call == first {
+						return fail()
+					}
+					return nil
+				}
+				out.onWrite = func(context.Context, runnel.Batch[int]) error {
+					if first == "write" {
+						return fail()
+					}
+					return nil
+				}
+				p := runnel.New("p", runnel.Restart(1, 0))
+				runnel.From(p, src).To(out)
+				require.NoError(t, p.Run(t.Context()))
+				got := out.got()
+				require.Equal(t, []int{3, 4, 5, 6, 7, 8}, got[len(got)-6:], "what the first attempt wrote comes again")
+			})
+		})
+	}
+	t.Run("for another process", func(t *testing.T) {
+		t.Parallel()
+		store := durably{checkpoint.Memory()}
+		src, out := &fromEnd{&numbers{n: 9}, 3}, &collect[int]{}
+		out.onWrite = func(context.Context, runnel.Batch[int]) error { return errBroken }
+		p := runnel.New("p", runnel.Checkpoint(store))
+		runnel.From(p, src, runnel.Name("log")).To(out)
+		require.ErrorIs(t, p.Run(t.Context()), errBroken)
+		src.end, out.onWrite = 9, nil
+		p = runnel.New("p", runnel.Checkpoint(store))
+		runnel.From(p, src, runnel.Name("log")).To(out)
+		require.NoError(t, p.Run(t.Context()))
+		require.Equal(t, []int{3, 4, 5, 6, 7, 8}, out.got())
+	})
 }

@@ -192,3 +192,34 @@ func TestStateBelowAMovingSourceIsRefused(t *testing.T) {
 	counted.To(&slowSink{})
 	require.ErrorContains(t, p.Validate(), "partitions of source-1 can move")
 }
+
+// copied emits each record, and another whose origin only says where it comes from.
+func copied(_ context.Context, in runnel.Batch[string], out *runnel.Out[string]) error {
+	for i := range in.Len() {
+		r := in.Record(i)
+		out.Emit(r.Value, r.Meta)
+		from := r.Origin
+		out.Emit("by hand", runnel.Meta{Origin: runnel.Origin{Source: from.Source, Partition: from.Partition}})
+	}
+	return nil
+}
+
+// A record whose origin was written by hand is of no assignment, also beside records of one: it may stand for records of
+// other partitions, which are still owned.
+func TestOriginWrittenByHandIsNotRevokedWithItsPartition(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, out := newGroup("a"), &slowSink{}
+		p := runnel.New("p")
+		s := through(runnel.From(p, g), stage[string, string](copied))
+		through(s, stage[string, string](func(_ context.Context, in runnel.Batch[string], out *runnel.Out[string]) error {
+			g.owned["a"].Revoke()
+			out.EmitBatch(in)
+			return nil
+		})).To(out)
+		g.send("a", "1", "a0")
+		close(g.queue)
+		require.NoError(t, p.Run(t.Context()))
+		require.Equal(t, []string{"by hand"}, out.all())
+	})
+}

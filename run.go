@@ -1,6 +1,7 @@
 package runnel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 
 // Run runs the pipeline until its sources end, and returns nil; or until ctx ends: then sources stop, what was read is
 // drained, flushed and committed within [DrainTimeout], and Run returns nil too. It returns the first failure
-// otherwise; what was not committed is read again by the next start. No goroutine is left behind.
+// otherwise, also if ctx ends while [Restart] pauses behind one; what was not committed is read again by the next start. No goroutine is left behind.
 //
 // A pipeline runs once; a second call returns [ErrClosed]. Mistakes in the graph are returned before anything is opened
 // (see [Pipeline.Validate]).
@@ -86,7 +87,7 @@ func (p *Pipeline) attempts(ctx, hard context.Context, log checkpoint.Log) error
 		failures++
 		p.cfg.log.Warn("the run failed and starts again", "pipeline", p.name, "attempt", failures, "err", err)
 		if !p.pause(ctx, hard, wait) {
-			return context.Cause(hard) // nil if ctx has ended: nothing is open
+			return cmp.Or(context.Cause(hard), err) // what was read is not committed: that is no clean stop
 		}
 		wait *= 2
 	}

@@ -132,6 +132,9 @@ func (s *sinkRun[T]) settle(ctx context.Context, err error, in Batch[T], again f
 		s.node.tally.Failed.Add(1)
 		var batch *BatchError[T]
 		if errors.As(err, &batch) {
+			if batch == nil || len(batch.Failed) == 0 && len(batch.Errs) == 0 {
+				return errors.New("its writer returned a BatchError of no record")
+			}
 			if err = s.refuse(ctx, batch, tried); err != nil {
 				return err
 			}

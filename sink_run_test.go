@@ -357,3 +357,23 @@ func TestNothingIsWrittenBetweenPrepareAndCommit(t *testing.T) {
 		require.Contains(t, lines, "prepare 2")
 	})
 }
+
+// hollow is a sink whose flush reports that no record failed, as an error.
+type hollow struct{ err error }
+
+func (s hollow) Open(context.Context, runnel.SinkEnv) (runnel.Writer[int], error) { return s, nil }
+func (s hollow) Write(context.Context, runnel.Batch[int]) error                   { return nil }
+func (s hollow) Flush(context.Context) error                                      { return s.err }
+func (s hollow) Close(context.Context) error                                      { return nil }
+
+func TestBatchErrorOfNoRecordEndsTheRun(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{"empty": &runnel.BatchError[int]{}, "nil": (*runnel.BatchError[int])(nil)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := runnel.New("p")
+			runnel.From(p, &numbers{n: 1}).To(hollow{err}, runnel.Name("out"))
+			require.ErrorContains(t, p.Run(t.Context()), "runnel: out: flush: its writer returned a BatchError of no record")
+		})
+	}
+}

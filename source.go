@@ -17,7 +17,7 @@ type Source[T any] interface {
 }
 
 // Reader reads a source once it is open. Optional abilities, found by assertion: [Abandoner], [PositionComparer],
-// [Lagger].
+// [Starter], [Lagger].
 type Reader[T any] interface {
 	// Read waits for records and returns them, with the position behind them; io.EOF itself after the last, alone or
 	// with a last fetch. An error that wraps io.EOF is a failure like any other. One Read runs at a time, and what it
@@ -27,8 +27,8 @@ type Reader[T any] interface {
 	Read(ctx context.Context) (Fetch[T], error)
 	// Commit tells the source's system that everything before pos is done, which has the partitions that moved since
 	// the commit before. It runs beside Read, one call at a time and in order, also after io.EOF, until Close. It
-	// commits only what the reader still owns in the token's generation and refuses the rest with an error. A failed
-	// commit is tried again with the next marker's position, and fails the run only at the last.
+	// commits only what the reader still owns in the token's generation and refuses the rest with [ErrNotOwned]. A commit
+	// that fails otherwise is tried again with the next marker's position, and fails the run only at the last.
 	Commit(ctx context.Context, pos checkpoint.Position) error
 	// Close ends the reader and wakes a Read that waits. It is called once, after the last Commit.
 	Close(ctx context.Context) error
@@ -71,6 +71,16 @@ type PositionComparer interface {
 	// ComparePosition returns a negative number if token a of a partition is before b, a positive one if it is behind
 	// it, and 0 if neither can be said.
 	ComparePosition(partition string, a, b []byte) int
+}
+
+// Starter is an optional ability of a Reader that chooses where to begin where no checkpoint says so: at the end of a log,
+// or at a time. What it chose is in the first checkpoint, so that a failure before the first record is committed does not
+// make the next start choose anew and pass over what came in between. For a partition that comes while the run goes on,
+// a fetch with nothing but its position and a Drain does the same, before its first record.
+type Starter interface {
+	// Start returns the positions that Read begins at, in the form of [Fetch].Position. It is called once, after Open.
+	// Partitions that Open was given a position for need not be among them.
+	Start() checkpoint.Position
 }
 
 // Lagger is an optional ability of a Reader that knows how much there is still to read. It is safe for concurrent use.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 
 	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/runnel-go/runnel/internal/engine"
@@ -49,18 +50,39 @@ func (n *sourceNode[T]) open(ctx context.Context, a *attempt) error {
 	if c, ok := s.reader.(PositionComparer); ok {
 		compare = c.ComparePosition
 	}
-	s.tracker = engine.NewTracker(from, compare)
+	begin := n.begin(s.reader, from)
+	s.chose = len(begin) > len(from)
+	s.tracker = engine.NewTracker(begin, compare)
 	s.start(a)
 	return nil
 }
 
-// startPosition returns where the checkpoint says that the source goes on. A source whose own system keeps the
-// positions is asked to begin there.
+// startPosition returns where the checkpoint says that the source goes on; without one, where the first attempt of this
+// run began. A source whose own system keeps the positions is asked to begin there.
 func (n *node) startPosition(a *attempt) checkpoint.Position {
-	if a.from == nil || n.traits.Moving {
+	switch {
+	case n.traits.Moving:
 		return nil
+	case a.from == nil:
+		return maps.Clone(n.began)
 	}
 	return a.from.Sources[n.name]
+}
+
+// begin returns the position that a reader begins at: that of the checkpoint, and for partitions that it does not have
+// the one that the reader chose. It is in the first checkpoint, so that no later start chooses anew.
+func (n *node) begin(reader any, from checkpoint.Position) checkpoint.Position {
+	st, ok := reader.(Starter)
+	if !ok || n.traits.Moving {
+		return from
+	}
+	began := maps.Clone(st.Start())
+	if began == nil {
+		return from
+	}
+	maps.Copy(began, from)
+	n.began = began
+	return maps.Clone(began)
 }
 
 func abandoner(reader any) func(context.Context, error) error {
@@ -86,6 +108,7 @@ type sourceRun[T any] struct {
 	handle   *engine.Source
 	cancel   context.CancelFunc // of the context that Read gets
 
+	chose   bool            // where to begin
 	turn    chan struct{}   // holds a value while one of them emits: a lock whose wait ends with a context
 	tracker *engine.Tracker // guarded by turn, like all below
 	ended   bool            // no record follows
@@ -97,7 +120,7 @@ func (s *sourceRun[T]) start(a *attempt) {
 	readCtx, cancel := context.WithCancel(a.ctx)
 	s.cancel = cancel
 	s.handle = a.coordinator.AddSource(engine.SourceConfig{
-		Name: s.node.name, Moving: s.node.traits.Moving, Commit: s.reader.Commit, Stop: cancel,
+		Name: s.node.name, Moving: s.node.traits.Moving, Chose: s.chose, Commit: s.reader.Commit, Stop: cancel,
 	})
 	a.sources[s.node.id] = s.handle
 	s.node.handle.Store(s.handle)

@@ -107,8 +107,8 @@ func (p *Pipeline) checkConfig() []error {
 	c := p.cfg
 	_, err := checkpoint.NewCadence(c.cadence...)
 	errs = append(errs, parts(err)...)
-	if c.maxBatch < 1 {
-		errs = append(errs, fmt.Errorf("MaxBatch is %d; it must be at least 1", c.maxBatch))
+	if c.maxBatch < 1 || c.maxBatch > mostBatch {
+		errs = append(errs, fmt.Errorf("MaxBatch is %d; it must be at least 1 and at most %d", c.maxBatch, mostBatch))
 	}
 	if c.maxInFlight < 0 {
 		errs = append(errs, fmt.Errorf("MaxInFlight is %d; it must be 0 (no limit) or more", c.maxInFlight))

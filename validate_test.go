@@ -3,6 +3,7 @@ package runnel_test
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -163,6 +164,8 @@ func TestValidateReportsEveryMistakeInTheOptions(t *testing.T) {
 			runnel.From(p, &numbers{}, nil).To(collecting(), runnel.DeadLetter(nil))
 		}, want: []string{"option 0 is nil", "Logger is nil", "WithClock is nil", "Checkpoint has a nil store",
 			"source-1: option 0 is nil", "sink-1: DeadLetter has no sink"}},
+		"a batch that no memory holds": {opts: []runnel.Option{runnel.MaxBatch(math.MaxInt)},
+			build: func(p *runnel.Pipeline) { runnel.From(p, &numbers{}).To(collecting()) }, want: []string{"at most 1048576"}},
 		"an in-flight limit below the batch size": {opts: []runnel.Option{runnel.MaxInFlight(10), runnel.MaxBatch(11)},
 			build: func(p *runnel.Pipeline) { runnel.From(p, &numbers{}).To(collecting()) },
 			want:  []string{"MaxInFlight is 10, below MaxBatch (11): a batch would never be let in"}},

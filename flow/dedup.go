@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/runnel-go/runnel"
@@ -15,7 +16,9 @@ import (
 //	out  --a--b-----c-----|
 //
 // It remembers the newest max keys that it has let through, each for ttl since then by the pipeline's clock; 0 means that
-// time does not matter. A key that was forgotten is let through again. Memory is in proportion to max at most.
+// time does not matter. A key that was forgotten is let through again. Memory is in proportion to max at most: a key that
+// is a string is copied. In a key of another type, strings that are a part of something larger (a line, a block of
+// several values) keep all of that in memory; copy them with strings.Clone.
 //
 // The memory is not part of checkpoints: a restart, of the program or by [runnel.Restart], begins with none, and lets
 // through what comes again. Where nothing may come twice, use a sink that is idempotent or transactional.
@@ -68,6 +71,7 @@ func (d *dedupStage[K, T]) pick(vals []T) (n int, err error) {
 type memory[K comparable] struct {
 	max  int
 	ttl  time.Duration
+	own  func(K) K // returns a key with memory of its own
 	set  map[K]struct{}
 	keys []remembered[K] // those of set, oldest first, in a ring
 	head int             // index of the oldest
@@ -80,7 +84,19 @@ type remembered[K comparable] struct {
 }
 
 func newMemory[K comparable](max int, ttl time.Duration) *memory[K] {
-	return &memory[K]{max: max, ttl: ttl, set: make(map[K]struct{})}
+	return &memory[K]{max: max, ttl: ttl, own: owner[K](), set: make(map[K]struct{})}
+}
+
+// owner returns what copies a key that is a string, which may be a part of something larger.
+func owner[K comparable]() func(K) K {
+	if _, ok := any(*new(K)).(string); !ok {
+		return func(key K) K { return key }
+	}
+	return func(key K) K {
+		text, _ := any(key).(string)
+		own, _ := any(strings.Clone(text)).(K)
+		return own
+	}
 }
 
 // add remembers a key and says whether it is new.
@@ -94,6 +110,7 @@ func (m *memory[K]) add(key K, now time.Time) bool {
 	if m.n == m.max {
 		m.forget()
 	}
+	key = m.own(key)
 	m.set[key] = struct{}{}
 	m.push(remembered[K]{key, now.Add(m.ttl)})
 	return true

@@ -56,7 +56,7 @@ func TestLostPartitionIsReadAgainByItsNextOwner(t *testing.T) {
 	late.AwaitMarkers(t, 1)
 	first.Lose("a")
 	require.True(t, late.Ack(nil))
-	require.ErrorContains(t, run.Wait(), "not owned", "the commit came too late")
+	require.NoError(t, run.Wait(), "the commit came too late, and its next owner reads again")
 	require.Zero(t, g.Committed("a"))
 	require.Equal(t, 1, g.Refused("a"))
 	second.Assign("a")
@@ -86,4 +86,26 @@ func TestRevokeGivesUpWhenItsContextEnds(t *testing.T) {
 	g.End()
 	require.NoError(t, run.Wait(), "the partition was dropped from the position before the last marker")
 	require.Zero(t, g.Committed("a"))
+}
+
+// A partition that is lost at the moment of the stop does not fail the run: what was not committed is its next owner's.
+func TestLossOfAPartitionAtTheStopIsNoFailure(t *testing.T) {
+	t.Parallel()
+	for _, stopFirst := range []bool{true, false} {
+		g := runneltest.NewGroup[string](t, "a", "b")
+		m := g.Member()
+		m.Assign("a", "b")
+		probe := runneltest.NewProbe[string]()
+		run := startMember(t, m, probe)
+		g.Append("a", "a0", "a1")
+		g.Append("b", "b0")
+		probe.Await(t, 3)
+		if stopFirst {
+			run.RequestStop()
+		}
+		m.Lose("a")
+		run.RequestStop()
+		require.NoError(t, run.Wait())
+		require.Equal(t, 1, g.Committed("b"), "what is owned is committed")
+	}
 }

@@ -110,7 +110,7 @@ func (r *memberReader[T]) Commit(_ context.Context, pos checkpoint.Position) err
 		generation, _ := binary.Uvarint(guard)
 		if p.owner != r.m || p.generation != generation {
 			p.refused++
-			errs = append(errs, fmt.Errorf("runneltest: partition %s is not owned in generation %d", name, generation))
+			errs = append(errs, fmt.Errorf("runneltest: partition %s in generation %d: %w", name, generation, runnel.ErrNotOwned))
 			continue
 		}
 		p.committed = int(next)

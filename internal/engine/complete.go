@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/runnel-go/runnel/checkpoint"
 	"golang.org/x/sync/errgroup"
@@ -57,10 +59,11 @@ func (c *Coordinator) completeMarker(ctx context.Context, m *marker) error {
 			}
 		}
 	}
-	commitErr := c.commitSources(ctx, m)
-	if commitErr != nil && m.control.Last {
-		return commitErr
+	refused, failed := c.commitSources(ctx, m)
+	if failed != nil && m.control.Last {
+		return failed
 	}
+	commitErr := errors.Join(failed, refused)
 	c.mu.Lock()
 	c.advance(m)
 	c.mu.Unlock()
@@ -73,9 +76,13 @@ func (c *Coordinator) completeMarker(ctx context.Context, m *marker) error {
 	return nil
 }
 
+// ErrNotOwned is the error of a commit for a partition that the source has lost: who has it now reads on from the commit
+// before, so nothing is lost.
+var ErrNotOwned = errors.New("runnel: partition is not owned any more")
+
 // commitSources tells all sources at once which partitions have moved. What fails is tried again with the next marker,
-// whose position covers it.
-func (c *Coordinator) commitSources(ctx context.Context, m *marker) error {
+// whose position covers it; what is refused because its partition was lost is not.
+func (c *Coordinator) commitSources(ctx context.Context, m *marker) (refused, failed error) {
 	var group errgroup.Group
 	for s, pos := range m.positions {
 		moved := movedSince(s.position, pos)
@@ -86,15 +93,31 @@ func (c *Coordinator) commitSources(ctx context.Context, m *marker) error {
 			err := Protect(s.cfg.Name, func() error { return s.cfg.Commit(ctx, moved) })
 			if err != nil {
 				c.cfg.Warn("the commit of a source failed", "source", s.cfg.Name, "checkpoint", m.control.Number, "err", err)
-				return fmt.Errorf("%s: commit: %w", s.cfg.Name, err)
+				err = fmt.Errorf("%s: commit: %w", s.cfg.Name, err)
 			}
-			s.c.mu.Lock()
+			if err != nil && !notOwned(err) {
+				return err
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
 			s.position = pos
-			s.c.mu.Unlock()
+			refused = errors.Join(refused, err)
 			return nil
 		})
 	}
-	return group.Wait()
+	failed = group.Wait()
+	return refused, failed
+}
+
+// notOwned says whether an error is of nothing but partitions that were lost.
+func notOwned(err error) bool {
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return notOwned(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(err error) bool { return !notOwned(err) })
+	}
+	return err == ErrNotOwned //nolint:errorlint // what is wrapped is looked at above
 }
 
 // movedSince returns the part of a position that was not committed yet. A partition that rests is left out: it may have

@@ -95,6 +95,9 @@ func (c *Coordinator) Start() {
 		c.openMarker(false)
 		for _, s := range c.sources {
 			s.must = c.newest
+			if s.cfg.Chose {
+				s.after = c.newest
+			}
 		}
 	}
 	if len(c.sources) == 0 {

@@ -162,6 +162,20 @@ func TestInFlightLimitOpensAMarkerAndIsGivenBackWhenItCompletes(t *testing.T) {
 	})
 }
 
+// What was dropped because its partition was given up takes no room for ever.
+func TestDroppedRecordsAreNotInFlight(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Config{MaxInFlight: 3, Cadence: checkpoint.Cadence{Interval: time.Hour, MaxOpen: 4}})
+		r.run(t)
+		for range 3 {
+			require.NoError(t, r.source.Admit(t.Context(), 3))
+			r.source.Handed(0, 3)
+		}
+		r.stop(t)
+	})
+}
+
 func TestFetchAboveTheInFlightLimitIsLetInAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,9 @@ type SourceConfig struct {
 	Name string
 	// Moving says that its own system keeps the positions, and the store none.
 	Moving bool
+	// Chose says that the source chose where to begin: a first marker that is asked for is complete before it hands
+	// anything on.
+	Chose bool
 	// Commit tells the source's system that everything before a position is done.
 	Commit func(ctx context.Context, pos checkpoint.Position) error
 	// Stop makes a read that waits return. It may be called more than once and returns at once.
@@ -26,6 +29,7 @@ type Source struct {
 	cfg      SourceConfig
 	requests []Control         // markers to emit
 	must     checkpoint.Number // a marker that comes before the next record
+	after    checkpoint.Number // a marker that is complete before the next record
 	emitted  checkpoint.Number
 	handed   int64 // records handed on
 	ended    bool
@@ -67,7 +71,7 @@ func (s *Source) Admit(ctx context.Context, n int) error {
 // has no record does not wait for an overdue marker: it may ask for a drain, which may open one more than others may.
 func (s *Source) admits(n int) bool {
 	c := s.c
-	if s.emitted < s.must || (c.overdue && n > 0) {
+	if s.emitted < s.must || c.complete < s.after || (c.overdue && n > 0) {
 		return false
 	}
 	inFlight := c.admitted - c.covered

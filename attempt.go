@@ -276,7 +276,8 @@ func (a *attempt) stopWith(ctx, hard context.Context) error {
 }
 
 // late returns the error of a drain that took too long, with the nodes that were at work. Those that only wait for one
-// of them, because it runs in their task or does not take what they emit, are left out.
+// of them, because it runs in their task or does not take what they emit, are left out, and so are those that a marker
+// has overtaken and that wait for others.
 func (a *attempt) late() error {
 	at := make(map[*node]bool)
 	for _, n := range a.p.nodes {
@@ -292,7 +293,7 @@ func (a *attempt) late() error {
 		}
 	}
 	for _, n := range a.p.nodes {
-		if at[n] {
+		if at[n] && n.tally.Aligning.Load() == 0 {
 			names = append(names, n.name)
 		}
 	}

@@ -297,3 +297,17 @@ func TestDrainTimeoutNamesTheStageThatIsAtWork(t *testing.T) {
 		require.ErrorContains(t, err, "still at work: slow: checkpoint 1 was not acknowledged by sink orders")
 	})
 }
+
+func TestDrainTimeoutDoesNotNameABranchThatWaitsForAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := runnel.New("p", runnel.DrainTimeout(time.Second), runnel.MaxBatch(1), runnel.Checkpoint(checkpoint.Memory(), checkpoint.EveryRecords(4)))
+		in := runnel.From(p, &numbers{n: 100, endless: true})
+		quick := same(same(in, runnel.Name("before")), runnel.Name("quick"))
+		slow := through(in, try(func(ctx context.Context, _ int) error { return sleep(ctx, time.Hour) }), runnel.Name("slow"))
+		runnel.Merge(quick, slow).To(&collect[int]{}, runnel.Name("out"))
+		stop, _ := run(t, p)
+		synctest.Wait()
+		require.ErrorContains(t, stop(), "still at work: slow: ")
+	})
+}

@@ -106,7 +106,11 @@ func (l *Link) send(ctx context.Context, it item) error {
 // held waits until the marker that this input has delivered has come on the others too.
 func (l *Link) held(ctx context.Context) error {
 	start := time.Now()
-	defer func() { l.from.Blocked.Add(int64(time.Since(start))) }()
+	l.from.Aligning.Add(1)
+	defer func() {
+		l.from.Aligning.Add(-1)
+		l.from.Blocked.Add(int64(time.Since(start)))
+	}()
 	for {
 		changed := l.inbox.wait()
 		if uint64(l.sent) <= l.inbox.aligned.Load() {

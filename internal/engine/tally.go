@@ -16,6 +16,7 @@ type Tally struct {
 	Held         atomic.Int64 // input records that the state stands for
 	Busy         atomic.Int64 // nanoseconds at work
 	Blocked      atomic.Int64 // nanoseconds waiting to hand on
+	Aligning     atomic.Int32 // sends that wait until a marker has come on the other inputs too
 
 	// Own says that the stage counts Passed or Filtered itself; otherwise each output stands for one input, and the
 	// inputs left over count as filtered.

@@ -149,9 +149,10 @@ func badRequests(t *testing.T, tr Transport) {
 			t.Parallel()
 			listener := listen(t, tr, transport.Limits{MaxRequestBytes: 1 << 20})
 			raw := tr.RawClient(t, listener.Addr())
+			peer := accept(t, listener) // whose handshake the first write may wait for
 			_, _ = raw.Write(bytes)
 			_ = raw.CloseWrite()
-			_, err := accept(t, listener).Next(t.Context())
+			_, err := peer.Next(t.Context())
 			require.True(t, refused(err), "%v", err)
 			_, err = io.ReadAll(raw)
 			t.Log(err) // the link has ended, one way or other
@@ -178,9 +179,9 @@ func silentClients(t *testing.T, tr Transport) {
 func slowClient(t *testing.T, tr Transport) {
 	listener := listen(t, tr, transport.Limits{FrameTimeout: short})
 	raw := tr.RawClient(t, listener.Addr())
+	accept(t, listener)
 	_, err := raw.Write(Request(1, "")[:100])
 	require.NoError(t, err)
-	accept(t, listener)
 	_, err = raw.Read(make([]byte, 1))
 	require.Error(t, err)
 }
@@ -206,10 +207,10 @@ func halfClosedClient(t *testing.T, tr Transport) {
 	}
 	listener := listen(t, tr, transport.Limits{})
 	raw := tr.RawClient(t, listener.Addr())
+	p := &pair{t: t, server: accept(t, listener)}
 	_, err := raw.Write(Request(1, ""))
 	require.NoError(t, err)
 	require.NoError(t, raw.CloseWrite())
-	p := &pair{t: t, server: accept(t, listener)}
 	p.answer(p.next(), "still there")
 	reply := make(transport.Frame, transport.HeaderBytes+len("still there"))
 	_, err = io.ReadFull(raw, reply)

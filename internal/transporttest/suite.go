@@ -84,10 +84,17 @@ type pair struct {
 func connect(t *testing.T, tr Transport, client, server transport.Limits) *pair {
 	t.Helper()
 	listener := listen(t, tr, server)
-	conn, err := tr.Dialer(listener.Addr(), client).Dial(t.Context())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, conn.Close()) })
-	return &pair{t, conn, accept(t, listener)}
+	p := &pair{t: t}
+	dialed := make(chan error, 1)
+	go func() { // a handshake may wait for Accept
+		var err error
+		p.client, err = tr.Dialer(listener.Addr(), client).Dial(t.Context())
+		dialed <- err
+	}()
+	p.server = accept(t, listener)
+	require.NoError(t, <-dialed)
+	t.Cleanup(func() { require.NoError(t, p.client.Close()) })
+	return p
 }
 
 func listen(t *testing.T, tr Transport, limits transport.Limits) transport.Listener {

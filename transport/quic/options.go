@@ -88,10 +88,10 @@ type listenConfig struct {
 	tls    *tls.Config
 }
 
-// quic returns the settings of the protocol: as many streams as a client has requests under way.
+// quic returns the settings of the protocol: as many streams as a client has requests under way. A handshake has the 5 s of
+// the library, so that a client which was told that it is done is one that Accept returns.
 func (c *listenConfig) quic() *quic.Config {
 	return &quic.Config{
-		HandshakeIdleTimeout:  c.limits.IdleTimeout,
 		KeepAlivePeriod:       serverKeepAlive,
 		MaxIdleTimeout:        serverMaxSilence,
 		MaxIncomingStreams:    int64(c.limits.MaxInFlight),

@@ -185,9 +185,9 @@ func (c *Client) readLoop() {
 	}
 }
 
-// writeLoop writes frames in the order of their calls.
+// writeLoop writes frames in the order of their calls. What is queued when the link ends stays unsent.
 func (c *Client) writeLoop() {
-	for {
+	for c.Err() == nil {
 		select {
 		case out := <-c.outgoing:
 			c.write(out)

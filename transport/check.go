@@ -23,6 +23,14 @@ func CheckAnswer(frame Frame, limits Limits) error {
 	return wantCommand(frame, CommandReply)
 }
 
+// CheckEviction returns an error if the frame is no eviction that a server may send.
+func CheckEviction(frame Frame, limits Limits) error {
+	if err := CheckAnswer(frame, limits); err != nil {
+		return err
+	}
+	return wantCommand(frame, CommandEviction)
+}
+
 // CheckReply returns an error if a frame that came from a server ends the link: an eviction, or what is no reply.
 func CheckReply(frame Frame) error {
 	if frame.Command() == CommandEviction {

@@ -142,7 +142,7 @@ func (g *grown) Read(p []byte) (int, error) {
 func TestReadFrameTellsAnEndBetweenFramesFromOneInAFrame(t *testing.T) {
 	t.Parallel()
 	frame := transporttest.Request(1, "body")
-	for n := range len(frame) {
+	for n := range frame {
 		_, err := transport.ReadFrame(bytes.NewReader(frame[:n]), 1000, nil)
 		if n == 0 {
 			require.Equal(t, io.EOF, err)

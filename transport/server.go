@@ -11,7 +11,8 @@ type Listener interface {
 	// Addr is the address without the transport, such as 127.0.0.1:8090, with the port that the system chose for
 	// port 0.
 	Addr() string
-	// Close frees the address. Peers that Accept returned are to be closed one by one, before or after.
+	// Close ends Accept, and frees the address; over QUIC that takes the end of every peer too. Peers that Accept returned
+	// are to be closed one by one, before or after.
 	Close() error
 }
 
@@ -21,9 +22,14 @@ type Peer interface {
 	// longer than [Limits.FrameTimeout] or sends what is no request has ended, and Next returns why: [ErrLost] with a
 	// cause, [ErrProtocol] or a [*SizeError]. The end of ctx ends the wait only.
 	Next(ctx context.Context) (Exchange, error)
+	// Evict sends an eviction and ends the link, as [Peer.Close] does. Over QUIC, where a server has no stream of its own,
+	// only the link is ended: a client learns the reason when the eviction is the answer to one of its requests. An error
+	// says that the eviction may not have come; the link has ended all the same.
+	Evict(ctx context.Context, eviction Frame) error
 	// RemoteAddr is the address of the client.
 	RemoteAddr() string
-	// Close ends the link and returns when nothing of it is left. It may be called more than once.
+	// Close ends the link and returns when nothing of it is left. It may be called more than once. Answers that are still
+	// on their way may be lost, but for an eviction, on which the client has a second to close the link itself.
 	Close() error
 }
 

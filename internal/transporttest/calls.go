@@ -172,18 +172,51 @@ func closeTwice(t *testing.T, tr Transport) {
 	}
 }
 
+// The server has read one of many requests when it evicts and closes at once: every one of them ends with the reason.
 func eviction(t *testing.T, tr Transport) {
 	p := connect(t, tr, transport.Limits{}, transport.Limits{})
-	done := p.do(t.Context(), 1, "")
+	var done []<-chan result
+	for id := range uint64(20) {
+		done = append(done, p.do(t.Context(), id+1, ""))
+	}
 	require.NoError(t, p.next().Reply(t.Context(), Eviction(13)))
 	require.NoError(t, p.server.Close())
-	r := <-done
-	var evicted *transport.EvictedError
-	require.ErrorAs(t, r.err, &evicted)
-	require.EqualValues(t, 13, evicted.Frame.Reason())
+	for _, d := range done {
+		var evicted *transport.EvictedError
+		require.ErrorAs(t, (<-d).err, &evicted)
+		require.EqualValues(t, 13, evicted.Frame.Reason())
+	}
 	<-p.client.Done()
-	require.ErrorAs(t, p.client.Err(), &evicted)
 	require.EqualError(t, p.client.Err(), "evicted by the server, reason 13")
+}
+
+func evictedIdle(t *testing.T, tr Transport) {
+	p := connect(t, tr, transport.Limits{}, transport.Limits{})
+	require.NoError(t, p.server.Evict(t.Context(), Eviction(13)))
+	<-p.client.Done()
+	if tr.NoPush {
+		require.ErrorIs(t, p.client.Err(), transport.ErrLost)
+	} else {
+		require.EqualError(t, p.client.Err(), "evicted by the server, reason 13")
+	}
+	_, err := p.server.Next(t.Context())
+	require.Error(t, err)
+	require.Error(t, p.server.Evict(t.Context(), Reply(1, "")))
+}
+
+func evictedDeaf(t *testing.T, tr Transport) {
+	listener := listen(t, tr, transport.Limits{})
+	raw := tr.RawClient(t, listener.Addr())
+	p := &pair{t: t, server: accept(t, listener)}
+	_, err := raw.Write(Request(1, ""))
+	require.NoError(t, err)
+	if !tr.NoHalfClose {
+		require.NoError(t, raw.CloseWrite())
+	}
+	require.NoError(t, p.next().Reply(t.Context(), Eviction(1)))
+	require.NoError(t, p.server.Close())
+	_, err = p.server.Next(t.Context())
+	require.Error(t, err)
 }
 
 func answeredTwice(t *testing.T, tr Transport) {

@@ -23,6 +23,8 @@ type Transport struct {
 	// RawServer listens, for a dialer. accept returns the stream of the first request, byte for byte; all is closed
 	// when the test ends.
 	RawServer func(t *testing.T) (addr string, accept func() Raw)
+	// NoPush says that a server can only answer: an eviction without a request does not come.
+	NoPush bool
 	// NoHalfClose says that one side cannot close its direction alone.
 	NoHalfClose bool
 }
@@ -51,6 +53,8 @@ func Run(t *testing.T, tr Transport) {
 		{"a server that goes ends every request", serverGoes},
 		{"closing may be repeated, and at the same time", closeTwice},
 		{"an eviction ends the link and is kept", eviction},
+		{"an eviction without a request ends the link", evictedIdle},
+		{"a client that does not follow an eviction is closed", evictedDeaf},
 		{"a second answer is refused", answeredTwice},
 		{"a dropped request can be given up", dropped},
 		{"accept ends with its context and with the listener", acceptEnds},

@@ -26,6 +26,8 @@ type Conn struct {
 	err    error // set before done is closed
 	done   chan struct{}
 	tasks  sync.WaitGroup
+
+	closing sync.Once // behind tasks
 }
 
 var _ transport.Conn = (*Conn)(nil)
@@ -140,6 +142,12 @@ func (c *Conn) post(ctx context.Context, request transport.Frame) (unsent bool, 
 
 // take waits for a place in a channel that counts them.
 func (c *Conn) take(ctx context.Context, places chan<- struct{}) error {
+	switch { // the select below would choose at random
+	case c.Err() != nil:
+		return c.err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
 	select {
 	case places <- struct{}{}:
 		return nil
@@ -191,7 +199,7 @@ func (c *Conn) end(reason error) {
 func (c *Conn) Close() error {
 	c.end(transport.ErrClosed)
 	c.tasks.Wait()
-	c.sock.close()
+	c.closing.Do(c.sock.release)
 	return nil
 }
 

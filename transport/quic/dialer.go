@@ -6,8 +6,6 @@ import (
 	"context"
 	"net"
 
-	"github.com/quic-go/quic-go"
-
 	"github.com/runnel-go/runnel/transport"
 )
 
@@ -64,10 +62,10 @@ func (d *Dialer) dial(ctx context.Context) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sock{&quic.Transport{Conn: socket}}
+	s := newSock(socket)
 	conn, err := s.Dial(ctx, to, tlsConfig, d.config.quic())
 	if err != nil {
-		s.close()
+		s.release()
 		return nil, err
 	}
 	return start(conn, s, d.Addr(), limits), nil
@@ -82,13 +80,4 @@ func resolve(ctx context.Context, addr string) (net.Addr, error) {
 	}
 	defer conn.Close()
 	return conn.RemoteAddr(), nil
-}
-
-// sock is the UDP socket of one link.
-type sock struct{ *quic.Transport }
-
-// close frees the socket when nothing uses it any more.
-func (s *sock) close() {
-	_ = s.Transport.Close() // nothing is on its way any more
-	_ = s.Conn.Close()
 }

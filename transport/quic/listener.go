@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"net"
+	"sync"
 
 	"github.com/quic-go/quic-go"
 
@@ -13,7 +15,10 @@ import (
 // Listener takes clients over QUIC.
 type Listener struct {
 	quic   *quic.Listener
+	sock   *sock
 	config listenConfig
+
+	closing sync.Once
 }
 
 var _ transport.Listener = (*Listener)(nil)
@@ -42,7 +47,18 @@ func (l *Listener) listen(addr string) (err error) {
 		}
 		config = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13}
 	}
-	l.quic, err = quic.ListenAddr(addr, config, l.config.quic())
+	at, err := net.ResolveUDPAddr("udp", addr)
+	if err != nil {
+		return err
+	}
+	socket, err := net.ListenUDP("udp", at)
+	if err != nil {
+		return err
+	}
+	l.sock = newSock(socket)
+	if l.quic, err = l.sock.Listen(config, l.config.quic()); err != nil {
+		l.sock.release()
+	}
 	return err
 }
 
@@ -51,7 +67,7 @@ func (l *Listener) Accept(ctx context.Context) (transport.Peer, error) {
 	conn, err := l.quic.Accept(ctx)
 	switch {
 	case err == nil:
-		return serve(conn, l.config.limits), nil
+		return serve(conn, l.sock, l.config.limits), nil
 	case errors.Is(err, quic.ErrServerClosed):
 		err = transport.ErrClosed
 	case ctx.Err() != nil:
@@ -63,7 +79,7 @@ func (l *Listener) Accept(ctx context.Context) (transport.Peer, error) {
 // Addr is the address with its port.
 func (l *Listener) Addr() string { return l.quic.Addr().String() }
 
-// Close takes no more clients, and closes those that were not accepted. The socket is freed with the last peer.
+// Close takes no more clients, and closes those that were not accepted. The address is free when every peer is closed.
 func (l *Listener) Close() error {
 	err := l.quic.Close()
 	for {
@@ -73,6 +89,7 @@ func (l *Listener) Close() error {
 		}
 		_ = conn.CloseWithError(codeShutdown, "")
 	}
+	l.closing.Do(l.sock.release)
 	if err != nil {
 		return &transport.Error{Op: "close", Addr: l.Addr(), Err: err}
 	}

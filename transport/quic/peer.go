@@ -20,6 +20,7 @@ const evictWait = time.Second
 // Peer is one client over one QUIC connection.
 type Peer struct {
 	quic   *quic.Conn
+	sock   *sock
 	limits transport.Limits
 
 	incoming chan *exchange
@@ -29,13 +30,16 @@ type Peer struct {
 	err    error // set before ended is closed
 	ended  chan struct{}
 	tasks  sync.WaitGroup
+
+	closing sync.Once // behind tasks
 }
 
 var _ transport.Peer = (*Peer)(nil)
 
 // serve reads requests from a connection, which is the peer's from now on.
-func serve(conn *quic.Conn, limits transport.Limits) *Peer {
-	p := &Peer{quic: conn, limits: limits, incoming: make(chan *exchange), ended: make(chan struct{})}
+func serve(conn *quic.Conn, s *sock, limits transport.Limits) *Peer {
+	s.hold()
+	p := &Peer{quic: conn, sock: s, limits: limits, incoming: make(chan *exchange), ended: make(chan struct{})}
 	p.tasks.Go(p.acceptLoop)
 	return p
 }
@@ -112,14 +116,25 @@ func (p *Peer) Next(ctx context.Context) (transport.Exchange, error) {
 // RemoteAddr is the address of the client.
 func (p *Peer) RemoteAddr() string { return p.quic.RemoteAddr().String() }
 
-// Close ends the link. Answers that are still on their way are lost, but for an eviction, which the client has a second
-// to follow.
+// Evict ends the link, without the eviction: there is no request whose stream it could be written to. What a server has
+// under way is answered with it by Reply.
+func (p *Peer) Evict(_ context.Context, eviction transport.Frame) error {
+	err := transport.CheckEviction(eviction, p.limits)
+	_ = p.Close() // returns no error
+	if err != nil {
+		return p.fault("evict", err)
+	}
+	return nil
+}
+
+// Close ends the link.
 func (p *Peer) Close() error {
 	if p.evicted.Load() {
 		p.awaitEnd()
 	}
 	p.end(transport.ErrClosed, codeShutdown)
 	p.tasks.Wait()
+	p.closing.Do(p.sock.release)
 	return nil
 }
 

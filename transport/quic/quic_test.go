@@ -2,6 +2,7 @@ package quic_test
 
 import (
 	"crypto/tls"
+	"net"
 	"testing"
 
 	quicgo "github.com/quic-go/quic-go"
@@ -30,6 +31,7 @@ func TestLinksKeepTheirPromises(t *testing.T) {
 			return raw{stream}
 		},
 		RawServer: rawServer,
+		NoPush:    true,
 	})
 }
 
@@ -48,17 +50,32 @@ func (r raw) CloseWrite() error { return r.Stream.Close() }
 
 func rawClient(t *testing.T, addr string) *quicgo.Conn {
 	t.Helper()
-	conn, err := quicgo.DialAddr(t.Context(), addr, &tls.Config{InsecureSkipVerify: true}, nil)
+	to, err := net.ResolveUDPAddr("udp", addr)
+	require.NoError(t, err)
+	conn, err := socket(t).Dial(t.Context(), to, &tls.Config{InsecureSkipVerify: true}, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.CloseWithError(0, "") })
 	return conn
+}
+
+// socket is closed with all that is on it when the test ends.
+func socket(t *testing.T) *quicgo.Transport {
+	t.Helper()
+	udp, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	transport := &quicgo.Transport{Conn: udp}
+	t.Cleanup(func() {
+		transport.Close()
+		udp.Close()
+	})
+	return transport
 }
 
 func rawServer(t *testing.T) (addr string, accept func() transporttest.Raw) {
 	t.Helper()
 	certificate, err := transport.SelfSigned("127.0.0.1")
 	require.NoError(t, err)
-	listener, err := quicgo.ListenAddr("127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}}, nil)
+	listener, err := socket(t).Listen(&tls.Config{Certificates: []tls.Certificate{certificate}}, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { listener.Close() })
 	return listener.Addr().String(), func() transporttest.Raw {

@@ -3,7 +3,6 @@ package quic_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -34,7 +33,7 @@ func TestNET01RequestsThatTimeOutGiveTheirStreamsBack(t *testing.T) {
 	t.Parallel()
 	const streams = 10
 	conn, peer := link(t, transport.Limits{MaxInFlight: streams})
-	timedOut := fmt.Errorf("timed out by its caller")
+	timedOut := errors.New("timed out by its caller")
 	for id := range uint64(1000) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan error, 1)
@@ -174,5 +173,5 @@ func TestListenerClosesClientsThatWereNotAccepted(t *testing.T) {
 	}()
 	require.NoError(t, listener.Close())
 	err = <-done
-	require.True(t, errors.Is(err, transport.ErrLost), "%v", err)
+	require.ErrorIs(t, err, transport.ErrLost)
 }

@@ -2,6 +2,7 @@ package mux
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/runnel-go/runnel/transport"
@@ -145,10 +146,11 @@ func (c *Client) post(ctx context.Context, request transport.Frame) (unsent bool
 
 // take waits for a place in a channel that counts them.
 func (c *Client) take(ctx context.Context, places chan<- struct{}) error {
-	select {
-	case <-c.done: // the select below would choose at random
+	switch { // the select below would choose at random
+	case c.Err() != nil:
 		return c.err
-	default:
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	}
 	select {
 	case places <- struct{}{}:
@@ -216,7 +218,7 @@ func (c *Client) end(reason error) {
 	c.ending.Do(func() {
 		c.err = reason
 		close(c.done)
-		if link, ok := c.link.(Goodbyer); ok && reason == transport.ErrClosed {
+		if link, ok := c.link.(Goodbyer); ok && errors.Is(reason, transport.ErrClosed) {
 			link.Goodbye()
 		}
 		_ = c.link.Close() // the reason is known already

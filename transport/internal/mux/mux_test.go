@@ -199,12 +199,12 @@ func TestNET02SilentPeersLeaveNoGoroutine(t *testing.T) {
 			p, _ := peer(t, transport.Limits{IdleTimeout: time.Minute})
 			all = append(all, p)
 		}
-		time.Sleep(time.Minute - 1)
+		time.Sleep(time.Minute - time.Nanosecond)
 		synctest.Wait()
 		for _, p := range all {
 			require.False(t, ended(p), "before its time")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		for _, p := range all {
 			require.True(t, ended(p))
@@ -229,7 +229,7 @@ func TestPeerThatKeepsAskingIsNotSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, far := peer(t, transport.Limits{IdleTimeout: time.Minute})
 		for id := range uint64(10) {
-			time.Sleep(time.Minute - 1)
+			time.Sleep(time.Minute - time.Nanosecond)
 			write(t, far, transporttest.Request(id, ""))
 			x, err := p.Next(t.Context())
 			require.NoError(t, err)

@@ -4,9 +4,13 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/runnel-go/runnel/transport"
 )
+
+// evictWait is how long a client that is told to leave has to close the link.
+const evictWait = time.Second
 
 // Peer is a [transport.Peer] over a link.
 type Peer struct {
@@ -19,6 +23,9 @@ type Peer struct {
 
 	ended chan struct{} // closed when nothing more is read
 	err   error         // why; set before ended is closed
+
+	evicting sync.Once
+	evicted  chan struct{} // closed when the client is told to leave: requests are dropped from then on
 
 	ending sync.Once
 	closed chan struct{} // closed when the link is
@@ -37,6 +44,7 @@ func Serve(link Link, addr string, limits transport.Limits) *Peer {
 		incoming: make(chan *exchange),
 		turn:     make(chan struct{}, 1),
 		ended:    make(chan struct{}),
+		evicted:  make(chan struct{}),
 		closed:   make(chan struct{}),
 	}
 	p.tasks.Go(p.readLoop)
@@ -59,6 +67,7 @@ func (p *Peer) readLoop() {
 		}
 		select {
 		case p.incoming <- &exchange{peer: p, request: frame}:
+		case <-p.evicted:
 		case <-p.closed:
 			p.err = transport.ErrClosed
 			return
@@ -94,11 +103,41 @@ func (p *Peer) Next(ctx context.Context) (transport.Exchange, error) {
 // RemoteAddr is the address of the client.
 func (p *Peer) RemoteAddr() string { return p.addr }
 
+// Evict sends an eviction and ends the link.
+func (p *Peer) Evict(ctx context.Context, eviction transport.Frame) error {
+	err := transport.CheckEviction(eviction, p.limits)
+	if err == nil {
+		err = p.write(ctx, eviction)
+	}
+	_ = p.Close() // returns no error
+	if err != nil {
+		return p.fault("evict", err)
+	}
+	return nil
+}
+
 // Close ends the link and waits for the loop.
 func (p *Peer) Close() error {
+	select {
+	case <-p.evicted:
+		p.awaitEnd()
+	default:
+	}
 	p.end()
 	p.tasks.Wait()
 	return nil
+}
+
+// awaitEnd gives the client time to read its eviction. To close a TCP connection that has unread requests would take
+// back what was written to it.
+func (p *Peer) awaitEnd() {
+	timer := time.NewTimer(evictWait)
+	defer timer.Stop()
+	select {
+	case <-p.ended:
+	case <-p.closed:
+	case <-timer.C:
+	}
 }
 
 func (p *Peer) end() {
@@ -155,6 +194,9 @@ func (p *Peer) write(ctx context.Context, frame transport.Frame) error {
 	defer func() { <-p.turn }()
 	if ctx.Err() != nil { // the select above chooses at random
 		return context.Cause(ctx)
+	}
+	if frame.Command() == transport.CommandEviction {
+		p.evicting.Do(func() { close(p.evicted) })
 	}
 	defer context.AfterFunc(ctx, p.end)()
 	if err := writeFrame(p.link, frame, p.limits.FrameTimeout); err != nil {

@@ -16,7 +16,7 @@ import (
 const short = 50 * time.Millisecond
 
 func acceptEnds(t *testing.T, tr Transport) {
-	listener := tr.Listen(t, transport.Limits{})
+	listener := listen(t, tr, transport.Limits{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)
 	wait := func(ctx context.Context) {
@@ -35,7 +35,7 @@ func acceptEnds(t *testing.T, tr Transport) {
 }
 
 func dialsNobody(t *testing.T, tr Transport) {
-	listener := tr.Listen(t, transport.Limits{})
+	listener := listen(t, tr, transport.Limits{})
 	addr := listener.Addr()
 	require.NoError(t, listener.Close())
 	ctx, cancel := context.WithTimeout(t.Context(), short) // over UDP nobody says that there is nobody
@@ -53,6 +53,17 @@ func badLimits(t *testing.T, tr Transport) {
 	_, err := tr.Dialer("127.0.0.1:1", transport.Limits{MaxReplyBytes: 255, MaxInFlight: -1}).Dial(t.Context())
 	require.ErrorContains(t, err, "MaxReplyBytes is 255")
 	require.ErrorContains(t, err, "MaxInFlight is -1")
+	_, err = tr.ListenAt(t, "127.0.0.1:0", transport.Limits{IdleTimeout: -1})
+	require.ErrorContains(t, err, "IdleTimeout is -1ns")
+}
+
+func addrInUse(t *testing.T, tr Transport) {
+	addr := listen(t, tr, transport.Limits{}).Addr()
+	_, err := tr.ListenAt(t, addr, transport.Limits{})
+	var e *transport.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, "listen", e.Op)
+	require.Equal(t, addr, e.Addr)
 }
 
 func longRequest(t *testing.T, tr Transport) {

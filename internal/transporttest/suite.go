@@ -14,8 +14,8 @@ import (
 
 // Transport is what is tested.
 type Transport struct {
-	// Listen takes clients at a free port of this machine.
-	Listen func(t *testing.T, limits transport.Limits) transport.Listener
+	// ListenAt takes clients at an address.
+	ListenAt func(t *testing.T, addr string, limits transport.Limits) (transport.Listener, error)
 	// Dialer dials a listener.
 	Dialer func(addr string, limits transport.Limits) transport.Dialer
 	// RawClient connects to a listener without a word of Iggy. It is closed when the test ends.
@@ -60,6 +60,7 @@ func Run(t *testing.T, tr Transport) {
 		{"accept ends with its context and with the listener", acceptEnds},
 		{"a dial that reaches nobody names the address", dialsNobody},
 		{"limits out of their bounds are refused", badLimits},
+		{"an address in use is refused", addrInUse},
 		{"a request that is too long is not sent", longRequest},
 		{"a reply that is too long ends the link", longReply},
 		{"a server that sends what is no reply ends the link", badReplies},
@@ -103,7 +104,8 @@ func connect(t *testing.T, tr Transport, client, server transport.Limits) *pair 
 
 func listen(t *testing.T, tr Transport, limits transport.Limits) transport.Listener {
 	t.Helper()
-	listener := tr.Listen(t, limits)
+	listener, err := tr.ListenAt(t, "127.0.0.1:0", limits)
+	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, listener.Close()) })
 	return listener
 }

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestLinksKeepTheirPromises(t *testing.T) {
 	t.Parallel()
 	transporttest.Run(t, transporttest.Transport{
-		Listen: func(t *testing.T, limits transport.Limits) transport.Listener {
-			return listen(t, quic.Limits(limits))
+		ListenAt: func(t *testing.T, addr string, limits transport.Limits) (transport.Listener, error) {
+			return quic.Listen(addr, quic.Limits(limits))
 		},
 		Dialer: func(addr string, limits transport.Limits) transport.Dialer {
 			return quic.NewDialer(addr, quic.Limits(limits))

@@ -2,10 +2,13 @@ package quic_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"net"
 	"testing"
 	"time"
 
+	quicgo "github.com/quic-go/quic-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/runnel-go/runnel/internal/transporttest"
@@ -155,6 +158,33 @@ func TestSecondFrameOnAStreamIsRefused(t *testing.T) {
 	defer peer.Close()
 	_, err = peer.Next(t.Context())
 	require.ErrorIs(t, err, transport.ErrProtocol)
+}
+
+func TestLinkEndsWhenTheServerIsSilent(t *testing.T) {
+	t.Parallel()
+	certificate, err := transport.SelfSigned("127.0.0.1")
+	require.NoError(t, err)
+	server := socket(t)
+	listener, err := server.Listen(&tls.Config{Certificates: []tls.Certificate{certificate}}, nil)
+	require.NoError(t, err)
+	conn, err := quic.NewDialer(listener.Addr().String(), quic.MaxSilence(50*time.Millisecond), quic.KeepAlive(0),
+		quic.InitialMTU(1300), quic.ReceiveWindowBytes(1000)).Dial(t.Context())
+	require.NoError(t, err)
+	defer conn.Close()
+	server.Conn.Close() // without a word
+	_, err = conn.Do(t.Context(), transporttest.Request(1, ""))
+	require.ErrorIs(t, err, transport.ErrLost)
+	var silence *quicgo.IdleTimeoutError
+	require.ErrorAs(t, conn.Err(), &silence)
+}
+
+func TestDialTimeoutBoundsTheHandshake(t *testing.T) {
+	t.Parallel()
+	silent, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	require.NoError(t, err)
+	defer silent.Close()
+	_, err = quic.NewDialer(silent.LocalAddr().String(), quic.DialTimeout(20*time.Millisecond)).Dial(t.Context())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func TestListenerClosesClientsThatWereNotAccepted(t *testing.T) {

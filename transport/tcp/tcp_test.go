@@ -17,8 +17,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestLinksKeepTheirPromises(t *testing.T) {
 	t.Parallel()
 	transporttest.Run(t, transporttest.Transport{
-		Listen: func(t *testing.T, limits transport.Limits) transport.Listener {
-			return listen(t, tcp.Limits(limits))
+		ListenAt: func(t *testing.T, addr string, limits transport.Limits) (transport.Listener, error) {
+			return tcp.Listen(t.Context(), addr, tcp.Limits(limits))
 		},
 		Dialer: func(addr string, limits transport.Limits) transport.Dialer {
 			return tcp.NewDialer(addr, tcp.Limits(limits), tcp.NoDelay(true))

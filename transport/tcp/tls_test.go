@@ -21,8 +21,8 @@ func TestLinksOverTLSKeepTheirPromises(t *testing.T) {
 	server := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	file := transporttest.CAFile(t, certificate)
 	transporttest.Run(t, transporttest.Transport{
-		Listen: func(t *testing.T, limits transport.Limits) transport.Listener {
-			return listen(t, tcp.Limits(limits), tcp.ServeTLS(server))
+		ListenAt: func(t *testing.T, addr string, limits transport.Limits) (transport.Listener, error) {
+			return tcp.Listen(t.Context(), addr, tcp.Limits(limits), tcp.ServeTLS(server))
 		},
 		Dialer: func(addr string, limits transport.Limits) transport.Dialer {
 			return tcp.NewDialer(addr, tcp.Limits(limits), tcp.TLS(transport.TLS{CAFile: file}))

@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
@@ -122,6 +124,33 @@ func TestListenerClosesClientsThatWereNotAccepted(t *testing.T) {
 	require.NoError(t, listener.Close())
 	_, _, err := client.Read(t.Context())
 	require.Error(t, err)
+}
+
+// NET-02 before the upgrade: the limit is that for the first byte.
+func TestNET02ConnectionsThatDoNotUpgradeAreClosed(t *testing.T) {
+	t.Parallel()
+	listener := listen(t, ws.Limits(transport.Limits{IdleTimeout: 50 * time.Millisecond}))
+	defer listener.Close()
+	var silent []net.Conn
+	for range 200 {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", listener.Addr())
+		require.NoError(t, err)
+		defer conn.Close()
+		silent = append(silent, conn)
+	}
+	for _, conn := range silent {
+		_, err := conn.Read(make([]byte, 1))
+		require.Error(t, err)
+	}
+}
+
+func TestDialTimeoutBoundsTheUpgrade(t *testing.T) {
+	t.Parallel()
+	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	_, err = ws.NewDialer(silent.Addr().String(), ws.DialTimeout(20*time.Millisecond)).Dial(t.Context())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func TestOtherHTTPRequestsGetAnAnswer(t *testing.T) {

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestLinksKeepTheirPromises(t *testing.T) {
 	t.Parallel()
 	transporttest.Run(t, transporttest.Transport{
-		Listen: func(t *testing.T, limits transport.Limits) transport.Listener {
-			return listen(t, ws.Limits(limits))
+		ListenAt: func(t *testing.T, addr string, limits transport.Limits) (transport.Listener, error) {
+			return ws.Listen(t.Context(), addr, ws.Limits(limits))
 		},
 		Dialer: func(addr string, limits transport.Limits) transport.Dialer {
 			return ws.NewDialer(addr, ws.Limits(limits))

@@ -11,15 +11,16 @@ import "context"
 // Errors of its methods are an [*Error]; [Unsent] asks it whether the request may have reached the server.
 type Conn interface {
 	// Do sends a request and waits for the reply with the same request number, whose frame is the caller's to keep.
-	// Replies may come in another order than their requests. The frame of the request must not be changed any more,
-	// not even when Do has returned an error: it may still be on its way.
+	// Replies may come in another order than their requests. The frame of the request may be changed again when Do has
+	// returned a reply; with an error it may be on its way still, and must not be changed any more.
 	//
 	// At most [Limits.MaxInFlight] requests are under way, others wait. Requests with number 0, which come before the
-	// login, go one at a time. A number that is under way is refused with [ErrInFlight].
+	// login, go one at a time. A number that is under way is refused with [ErrInFlight] where replies are told apart by
+	// it, which is over TCP and WebSocket.
 	//
 	// The end of ctx ends every wait, with its cause. The request gives its place free, and its reply is dropped when
-	// it comes. The place of number 0 is free only then, as replies to it look alike. The end of the link ends every
-	// wait with what [Conn.Err] says.
+	// it comes. The number 0 is free only then over TCP and WebSocket, as replies to it look alike. The end of the link
+	// ends every wait with what [Conn.Err] says.
 	Do(ctx context.Context, request Frame) (Frame, error)
 	// Post sends a frame that gets no answer: the cancel of a request under way. It returns when the frame was handed
 	// to the system. The number of its request may be one that is under way, and takes no place of its own.

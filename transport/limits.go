@@ -17,10 +17,6 @@ const (
 	DefaultFrameTimeout    = 30 * time.Second
 )
 
-// WriteQueue is how many frames wait to be written to a link at most. It is short, as a request that waits in it has
-// its time limit running.
-const WriteQueue = 32
-
 // Limits bound what the other side of a link can ask for. A field that is 0 has its default.
 type Limits struct {
 	// MaxReplyBytes is the length of the longest frame that a client reads. A longer one ends the link with a

@@ -91,8 +91,8 @@ type QUICConfig struct {
 var (
 	// ErrNoLink is returned for HTTP, where each request stands alone.
 	ErrNoLink = errors.New("HTTP has no link to dial")
-	// ErrProtocol is returned for a protocol that there is none of.
-	ErrProtocol = errors.New("protocol is none of tcp, quic, ws and http")
+	// ErrUnknownProtocol is returned for a protocol that there is none of.
+	ErrUnknownProtocol = errors.New("protocol is none of tcp, quic, ws and http")
 )
 
 // Addr is the host and the port, as dialers want it.
@@ -118,7 +118,7 @@ func (c Config) Dialer() (transport.Dialer, error) {
 	case HTTP:
 		return nil, fmt.Errorf("iggy: dial %v: %w", c, ErrNoLink)
 	default:
-		return nil, fmt.Errorf("iggy: dial %v: %w", c, ErrProtocol)
+		return nil, fmt.Errorf("iggy: dial %v: %w", c, ErrUnknownProtocol)
 	}
 }
 

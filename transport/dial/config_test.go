@@ -51,7 +51,7 @@ func TestHTTPAndUnknownProtocolsHaveNoDialer(t *testing.T) {
 	require.ErrorIs(t, err, dial.ErrNoLink)
 	require.EqualError(t, err, "iggy: dial iggy+http://[redacted]@h:3000: HTTP has no link to dial")
 	_, err = dial.Config{Protocol: "udp"}.Dialer()
-	require.ErrorIs(t, err, dial.ErrProtocol)
+	require.ErrorIs(t, err, dial.ErrUnknownProtocol)
 }
 
 func TestDialersOfStringsReachTheirServers(t *testing.T) {

@@ -1,5 +1,9 @@
 // Package quic opens links to an Iggy server over QUIC, and serves them. Each request has a stream of its own, whose two
 // directions carry the request and the reply; no ALPN is used.
+//
+// A server says how many streams a client may have open. Where that is one, as Iggy servers have it unless told
+// otherwise, the requests of a link wait for each other, and a posted frame waits for the request that it is to cancel:
+// the end of the context of that request, which resets its stream, cancels it too.
 package quic
 
 import (

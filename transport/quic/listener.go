@@ -47,6 +47,8 @@ func (l *Listener) listen(addr string) (err error) {
 		}
 		config = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13}
 	}
+	config = config.Clone()
+	config.NextProtos = nil // clients of Iggy offer none
 	at, err := net.ResolveUDPAddr("udp", addr)
 	if err != nil {
 		return err

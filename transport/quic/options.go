@@ -103,8 +103,8 @@ func (c *listenConfig) quic() *quic.Config {
 // each client open MaxInFlight streams at once; further requests wait in the client.
 func Limits(l transport.Limits) Option { return limits(l) }
 
-// DialTimeout bounds the handshake. The default is 2 s. The context of Dial bounds it too; too small a value makes
-// dials over long ways fail for ever.
+// DialTimeout bounds a dial, with the look-up of the name and the handshake. The default is 2 s. The context of Dial
+// bounds it too; too small a value, or none above 0, makes dials fail for ever.
 func DialTimeout(d time.Duration) DialOption {
 	return dialOption(func(c *dialConfig) { c.timeout = d })
 }
@@ -139,8 +139,8 @@ func ReceiveWindowBytes(bytes uint64) DialOption {
 	return dialOption(func(c *dialConfig) { c.window = bytes })
 }
 
-// ServeTLS sets the certificate of a listener. The default is one that the listener makes for itself with
-// [transport.SelfSigned].
+// ServeTLS sets the certificate of a listener; the protocols of the configuration are not used. The default is a
+// certificate that the listener makes for itself with [transport.SelfSigned].
 func ServeTLS(config *tls.Config) ListenOption {
 	return listenOption(func(c *listenConfig) { c.tls = config })
 }

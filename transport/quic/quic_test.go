@@ -87,3 +87,9 @@ func rawServer(t *testing.T) (addr string, accept func() transporttest.Raw) {
 		return raw{stream}
 	}
 }
+
+func BenchmarkRoundTrip(b *testing.B) {
+	listener, err := quic.Listen("127.0.0.1:0")
+	require.NoError(b, err)
+	transporttest.RoundTrips(b, listener, quic.NewDialer(listener.Addr()))
+}

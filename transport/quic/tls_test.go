@@ -32,7 +32,7 @@ func TestCertificatesAreVerifiedWhenAsked(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			listener := listen(t, quic.ServeTLS(&tls.Config{Certificates: []tls.Certificate{certificate}}))
+			listener := listen(t, quic.ServeTLS(&tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"other"}}))
 			defer listener.Close()
 			conn, err := quic.NewDialer(listener.Addr(), tt.options...).Dial(t.Context())
 			if tt.refused != nil {

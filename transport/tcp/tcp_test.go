@@ -55,3 +55,13 @@ func rawServer(t *testing.T) (addr string, accept func() transporttest.Raw) {
 		return conn.(*net.TCPConn)
 	}
 }
+
+func BenchmarkRoundTrip(b *testing.B) {
+	for name, noDelay := range map[string]bool{"NoDelay": true, "default": false} {
+		b.Run(name, func(b *testing.B) {
+			listener, err := tcp.Listen(b.Context(), "127.0.0.1:0")
+			require.NoError(b, err)
+			transporttest.RoundTrips(b, listener, tcp.NewDialer(listener.Addr(), tcp.NoDelay(noDelay)))
+		})
+	}
+}

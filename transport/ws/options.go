@@ -51,7 +51,7 @@ type listenConfig struct {
 func Limits(l transport.Limits) Option { return limits(l) }
 
 // DialTimeout bounds a dial, with the look-up of the name, the handshake of TLS and the upgrade. The default is 2 s. The
-// context of Dial bounds it too; too small a value makes dials over long ways fail for ever.
+// context of Dial bounds it too; too small a value, or none above 0, makes dials fail for ever.
 func DialTimeout(d time.Duration) DialOption {
 	return dialOption(func(c *dialConfig) { c.timeout = d })
 }

@@ -80,3 +80,9 @@ func rawServer(t *testing.T) (addr string, accept func() *websocket.Conn) {
 		return conn
 	}
 }
+
+func BenchmarkRoundTrip(b *testing.B) {
+	listener, err := ws.Listen(b.Context(), "127.0.0.1:0")
+	require.NoError(b, err)
+	transporttest.RoundTrips(b, listener, ws.NewDialer(listener.Addr()))
+}

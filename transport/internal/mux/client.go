@@ -8,6 +8,10 @@ import (
 	"github.com/runnel-go/runnel/transport"
 )
 
+// writeQueue is how many frames wait to be written to a link at most. It is short, as a request that waits in it has its
+// time limit running.
+const writeQueue = 32
+
 // Client is a [transport.Conn] over a link.
 type Client struct {
 	link   Link
@@ -36,7 +40,7 @@ func Start(link Link, addr string, limits transport.Limits) *Client {
 		limits:   limits,
 		slots:    make(chan struct{}, limits.MaxInFlight),
 		unbound:  make(chan struct{}, 1),
-		outgoing: make(chan *outgoing, transport.WriteQueue),
+		outgoing: make(chan *outgoing, writeQueue),
 		table:    table{waiting: make(map[uint64]*call)},
 		done:     make(chan struct{}),
 	}

@@ -88,9 +88,9 @@ func TestOnlyARequestOfWhichNoByteWasWrittenIsUnsent(t *testing.T) {
 func TestEndOfTheLinkTellsWrittenAndQueuedRequestsApart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, far := client(t, transport.Limits{MaxInFlight: transport.WriteQueue + 3})
+		c, far := client(t, transport.Limits{MaxInFlight: writeQueue + 3})
 		var done []<-chan result
-		for id := range uint64(transport.WriteQueue + 5) {
+		for id := range uint64(writeQueue + 5) {
 			done = append(done, do(t.Context(), c, id+1))
 			synctest.Wait() // one is written, the queue is full, one waits for it, and two for a place
 		}

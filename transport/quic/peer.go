@@ -80,7 +80,7 @@ func (p *Peer) read(stream *quic.Stream) {
 		return
 	}
 	select {
-	case p.incoming <- &exchange{peer: p, stream: stream, request: request}:
+	case p.incoming <- newExchange(p, stream, request):
 	case <-p.ended:
 	}
 }

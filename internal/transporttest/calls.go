@@ -16,6 +16,10 @@ import (
 
 func replies(t *testing.T, tr Transport) {
 	p := connect(t, tr, transport.Limits{}, transport.Limits{})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := p.server.Next(ended)
+	require.ErrorIs(t, err, context.Canceled)
 	done := p.do(t.Context(), 7, "question")
 	x := p.next()
 	require.Equal(t, Request(7, "question"), x.Request())

@@ -56,6 +56,15 @@ func (d *Dialer) dial(ctx context.Context) (transport.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	conn, err := d.connect(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	return mux.Start(conn, d.Addr(), limits), nil
+}
+
+// connect returns a connection, with TLS over it if that is asked for.
+func (d *Dialer) connect(ctx context.Context, host string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.config.timeout)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", d.addr)
@@ -72,7 +81,7 @@ func (d *Dialer) dial(ctx context.Context) (transport.Conn, error) {
 		_ = conn.Close() // the handshake has the error that counts
 		return nil, err
 	}
-	return mux.Start(conn, d.Addr(), limits), nil
+	return conn, nil
 }
 
 // shakeHands returns the connection with TLS over it, also with an error.

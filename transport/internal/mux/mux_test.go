@@ -111,6 +111,58 @@ func endWithQueue(t *testing.T) {
 	require.True(t, transport.Unsent(<-posted))
 }
 
+func TestRequestsBeyondTheLimitWaitForAPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, far := client(t, transport.Limits{MaxInFlight: 1})
+		first := do(t.Context(), c, 1)
+		read(t, far)
+		ctx, cancel := context.WithCancel(t.Context())
+		second, third := do(ctx, c, 2), do(t.Context(), c, 3)
+		synctest.Wait()
+		cancel()
+		r := <-second
+		require.ErrorIs(t, r.err, context.Canceled)
+		require.True(t, transport.Unsent(r.err))
+		write(t, far, transporttest.Reply(1, ""))
+		require.NoError(t, (<-first).err)
+		require.EqualValues(t, 3, read(t, far).RequestID())
+		fourth := do(t.Context(), c, 4)
+		synctest.Wait()
+		require.NoError(t, c.Close())
+		require.False(t, transport.Unsent((<-third).err))
+		r = <-fourth
+		require.ErrorIs(t, r.err, transport.ErrClosed)
+		require.True(t, transport.Unsent(r.err))
+	})
+}
+
+func TestPostWaitsForTheWriterAsLongAsItsContextDoes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, far := client(t, transport.Limits{})
+		ctx, cancel := context.WithCancel(t.Context())
+		posted := make(chan error, writeQueue+2)
+		for range writeQueue + 2 { // one is written, the queue is full, one waits for it
+			go func() { posted <- c.Post(ctx, transporttest.Request(1, "")) }()
+		}
+		_, err := io.ReadFull(far, make([]byte, 1))
+		require.NoError(t, err)
+		synctest.Wait()
+		cancel()
+		sent := 0
+		for range writeQueue + 2 {
+			err := <-posted
+			require.ErrorIs(t, err, context.Canceled)
+			if !transport.Unsent(err) {
+				sent++
+			}
+		}
+		require.Equal(t, 1, sent)
+		require.NoError(t, c.Err(), "the frame that was begun is not cut")
+	})
+}
+
 func TestLateReplyIsNotTakenForThatOfAnotherRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -39,6 +39,24 @@ func TestConsumerCompilesOnlyWhatItUses(t *testing.T) {
 			modules: slices.Concat(core, []string{"github.com/klauspost/compress", "github.com/fsnotify/fsnotify", "golang.org/x/sys"}),
 			sums:    16,
 		},
+		"Iggy over TCP": {
+			imports: []string{"transport", "transport/tcp"},
+			modules: []string{modulePath},
+			sums:    6,
+		},
+		"Iggy over WebSocket": {
+			imports: []string{"transport", "transport/ws"},
+			modules: []string{modulePath, "github.com/coder/websocket"},
+			sums:    8,
+		},
+		"Iggy over any transport": {
+			imports: []string{"transport/dial"},
+			modules: []string{
+				modulePath, "github.com/coder/websocket", "github.com/quic-go/quic-go",
+				"golang.org/x/crypto", "golang.org/x/net", "golang.org/x/sys",
+			},
+			sums: 20,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

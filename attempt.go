@@ -308,20 +308,27 @@ func (a *attempt) explain(err error) error {
 	if a.coordinator == nil || (!errors.Is(err, ErrDrainTimeout) && !errors.Is(err, ErrAborted)) {
 		return err
 	}
-	open := a.coordinator.Open()
-	if len(open) == 0 {
-		return err
+	if open := a.coordinator.Open(); len(open) > 0 {
+		err = fmt.Errorf("%w: checkpoint %d was %s", err, open[0].Number, outcome(open[0]))
 	}
-	if len(open[0].Waiting) == 0 {
-		return fmt.Errorf("%w: checkpoint %d was acknowledged and not yet complete", err, open[0].Number)
+	if n := a.coordinator.InFlight(); n > 0 {
+		err = fmt.Errorf("%w; records read and not committed: %d", err, n)
+	}
+	return err
+}
+
+// outcome says what became of a marker that is not complete.
+func outcome(m engine.OpenMarker) string {
+	if len(m.Waiting) == 0 {
+		return "acknowledged and not yet complete"
 	}
 	var names []string
-	for _, w := range open[0].Waiting {
+	for _, w := range m.Waiting {
 		if name := w.Kind + " " + w.Name; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return fmt.Errorf("%w: checkpoint %d was not acknowledged by %s", err, open[0].Number, strings.Join(names, ", "))
+	return "not acknowledged by " + strings.Join(names, ", ")
 }
 
 // close closes writers, then readers, and waits for the last goroutine.

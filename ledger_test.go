@@ -58,7 +58,44 @@ func TestRecordWithoutAnOutcomeIsAnErrorAtTheEndOfTheRun(t *testing.T) {
 	t.Parallel()
 	p := runnel.New("p")
 	batched(runnel.From(p, &numbers{n: 10}), 4).To(&collect[int]{})
-	require.EqualError(t, p.Run(t.Context()), "runnel: ledger: batch-1 received 10 records, and 1 of them have no outcome")
+	require.EqualError(t, p.Run(t.Context()), "runnel: ledger: batch-1 received 10 records and has counted an outcome for 9: "+
+		"a stage that calls Out.Passed or Out.Filtered accounts for every record it receives")
+}
+
+// counter is a stage that drops every record and emits how many there were, at each marker.
+type counter struct {
+	n    int
+	says func(out *runnel.Out[int], n int) // how it accounts for records
+}
+
+func (c *counter) Process(_ context.Context, in runnel.Batch[int], out *runnel.Out[int]) error {
+	c.n += in.Len()
+	c.says(out, in.Len())
+	return nil
+}
+
+func (c *counter) Flush(_ context.Context, out *runnel.Out[int]) error {
+	out.Emit(c.n, runnel.Meta{})
+	return nil
+}
+
+func TestOutputsDoNotCountForAStageThatAccountsForItsInputs(t *testing.T) {
+	t.Parallel()
+	for name, says := range map[string]func(*runnel.Out[int], int){
+		"all filtered": func(out *runnel.Out[int], n int) { out.Filtered(n) },
+		"all passed":   func(out *runnel.Out[int], n int) { out.Passed(n) },
+		"nothing said": func(*runnel.Out[int], int) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := runnel.New("p", runnel.Checkpoint(checkpoint.Memory(), checkpoint.EveryRecords(3)))
+			runnel.Apply(runnel.From(p, &numbers{n: 10}), "counter", nil, func(runnel.StageEnv) (runnel.Stage[int, int], error) {
+				return &counter{says: says}, nil
+			}).To(&collect[int]{})
+			require.NoError(t, p.Run(t.Context()))
+			require.EqualValues(t, 10, p.Status().Stages[0].In)
+		})
+	}
 }
 
 func TestLedgerClosesOverRunsWithRecordsHeldInBetween(t *testing.T) {

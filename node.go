@@ -26,7 +26,8 @@ type node struct {
 	dead     *node   // where its dead letters go
 	failing  []*node // whose dead letters come here
 	outlets  []*outletInfo
-	invalid  error // a mistake in its own configuration
+	overlaps func(owned string) bool // of a source that knows; else nil
+	invalid  error                   // a mistake in its own configuration
 	typed    typedNode
 
 	fused  bool                          // runs in the task of its input

@@ -163,8 +163,9 @@ type Columns struct {
 // Columns returns the metadata of the records as it is.
 func (b Batch[T]) Columns() Columns { return Columns{b.cols, b.at} }
 
-// Passed says that n records of the input went into what was emitted. A stage whose outputs do not stand for one input
-// each calls it, or Filtered, with every input, so that the ledger can be closed.
+// Passed says that n records of the input went into what was emitted, or will: into the state. A stage whose outputs do
+// not stand for one input each calls it, or Filtered, for every input, so that the ledger can be closed. A stage that
+// calls Filtered alone may leave it out where each output stands for one input.
 func (o *Out[T]) Passed(n int) {
 	o.tally.Own.Store(true)
 	o.tally.Passed.Add(int64(n))

@@ -59,6 +59,9 @@ func (p *Pipeline) add(role engine.Role, kind string, opts []StageOption) *node 
 	n := &node{
 		pipeline: p, id: len(p.nodes), kind: kind, role: role, cfg: newStageConfig(opts), tally: &engine.Tally{},
 	}
+	if n.kind == "" {
+		n.kind = "stage"
+	}
 	n.name, n.stateful = n.cfg.name, n.cfg.stateful
 	if p.started {
 		p.mistakes = append(p.mistakes, fmt.Errorf("a %s was added after Run; the graph of a pipeline that runs does not change", kind))
@@ -77,6 +80,9 @@ func (n *node) describe(x any) {
 	n.invalid = protect(n.kind, Origin{}, func() error {
 		if d, ok := x.(Describer); ok {
 			n.traits = d.Describe()
+		}
+		if o, ok := x.(Overlapper); ok {
+			n.overlaps = o.Overlaps
 		}
 		if v, ok := x.(Validator); ok {
 			return v.Validate()

@@ -62,6 +62,9 @@ func (p *policy) fail(ctx context.Context, value any, meta Meta, err error) erro
 	attempts := max(p.tried, 1)
 	p.tried = 0
 	// The end of the attempt is no failure of a record: it is read again.
+	if ctx.Err() == nil && canceled(err) {
+		err = fmt.Errorf("%w (a context that was canceled is no failure of a record: the run ends, and it is read again)", err)
+	}
 	if ctx.Err() != nil || canceled(err) {
 		return &StageError{Stage: p.stage, Origin: meta.Origin, Err: err}
 	}

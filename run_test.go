@@ -295,6 +295,7 @@ func TestDrainTimeoutNamesTheStageThatIsAtWork(t *testing.T) {
 		err := stop()
 		require.ErrorIs(t, err, runnel.ErrDrainTimeout)
 		require.ErrorContains(t, err, "still at work: slow: checkpoint 1 was not acknowledged by sink orders")
+		require.ErrorContains(t, err, "; records read and not committed: ")
 	})
 }
 

@@ -189,6 +189,9 @@ func (s *sinkRun[T]) refuse(ctx context.Context, batch *BatchError[T], tried int
 			continue
 		}
 		s.errs.tried = tried
+		if tried < s.errs.attempts && !canceled(cause) && s.dead == nil && !s.errs.skip {
+			cause = fmt.Errorf("%w%s", cause, notRetried)
+		}
 		if err := s.errs.fail(ctx, r.Value, r.Meta, cause); err != nil {
 			return err
 		}
@@ -197,12 +200,14 @@ func (s *sinkRun[T]) refuse(ctx context.Context, batch *BatchError[T], tried int
 	return s.errs.end()
 }
 
+const notRetried = " (not retried: the sink is neither idempotent nor transactional, and the error is not Retryable)"
+
 // givenUp says of an error why it was not tried again.
 func (s *sinkRun[T]) givenUp(err error, tried int) error {
 	switch {
 	case canceled(err):
 	case tried < s.errs.attempts:
-		err = fmt.Errorf("%w (not retried: the sink is neither idempotent nor transactional, and the error is not Retryable)", err)
+		err = fmt.Errorf("%w%s", err, notRetried)
 	case tried > 1:
 		err = fmt.Errorf("after %d attempts: %w", tried, err)
 	}

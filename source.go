@@ -8,7 +8,7 @@ import (
 	"github.com/runnel-go/runnel/checkpoint"
 )
 
-// Source is where records come from. Optional abilities, found by assertion: [Describer], [Validator].
+// Source is where records come from. Optional abilities, found by assertion: [Describer], [Validator], [Overlapper].
 type Source[T any] interface {
 	// Open connects and starts at from, which says per partition what to read next; nil means where the source's own
 	// system says (a stored offset, a start option). It is called again, after Close, for each attempt of a run.
@@ -120,6 +120,12 @@ type Traits struct {
 type Describer interface {
 	// Describe returns plain data and opens nothing.
 	Describe() Traits
+}
+
+// Overlapper is an optional ability of a Source that might read what a sink of the same pipeline writes.
+type Overlapper interface {
+	// Overlaps says whether the source would read what a sink owns, by the text of [Traits].Owns. It opens nothing.
+	Overlaps(owned string) bool
 }
 
 // Validator is an optional ability of a Source or Sink that can be configured wrongly.

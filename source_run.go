@@ -153,7 +153,7 @@ func (s *sourceRun[T]) readAll(ctx, readCtx context.Context) error {
 		}
 		if err != nil && err != io.EOF { //nolint:errorlint // one that is wrapped is a connection that broke, not the end
 			s.abandon(fetch, err)
-			return stageError(s.node.name, Origin{}, fmt.Errorf("read: %w", err))
+			return stageError(s.node.name, Origin{}, within("read", err))
 		}
 		more, handErr := s.hand(ctx, fetch)
 		switch {

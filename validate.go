@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,7 +41,7 @@ func (p *Pipeline) validate() error {
 	}
 	for _, n := range p.nodes {
 		for _, e := range n.check() {
-			errs = append(errs, fmt.Errorf("pipeline %q: %s: %w", p.name, n.name, e))
+			errs = append(errs, fmt.Errorf("pipeline %q: %s: %w", p.name, n.shown(), e))
 		}
 	}
 	errs = append(errs, p.checkGraph()...)
@@ -165,13 +166,31 @@ func (n *node) check() []error {
 	return errs
 }
 
+// longestName is how long a name may be, in bytes.
+const longestName = 200
+
 // checkName refuses what could not be told apart, or not be printed, where the name is shown.
 func (n *node) checkName() []error {
-	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
-	if strings.ContainsFunc(n.cfg.name, odd) || strings.TrimSpace(n.cfg.name) != n.cfg.name {
-		return []error{fmt.Errorf("Name(%q) has characters that cannot be printed, or a space at an end", n.cfg.name)}
+	switch name := n.cfg.name; {
+	case len(name) > longestName:
+		return []error{fmt.Errorf("Name is %d bytes long; it must be at most %d", len(name), longestName)}
+	case n.shown() != n.name:
+		return []error{fmt.Errorf("Name(%q) has characters that cannot be printed, or a space at an end", name)}
 	}
 	return nil
+}
+
+// shown returns the name as it can be shown: quoted, or cut, if it is not fit to be one.
+func (n *node) shown() string {
+	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	switch name := n.name; {
+	case len(name) > longestName:
+		return fmt.Sprintf("%.20q…", name)
+	case strings.ContainsFunc(name, odd) || strings.TrimSpace(name) != name:
+		return strconv.Quote(name)
+	default:
+		return name
+	}
 }
 
 // checkEffect returns the options that are out of range or would have no effect.
@@ -273,7 +292,7 @@ func (g *graphCheck) deciders() {
 	}
 }
 
-// owners finds sinks that would write over each other.
+// owners finds sinks that would write over each other, or over what is read.
 func (g *graphCheck) owners() {
 	first := make(map[string]*node)
 	for _, n := range g.p.nodes {
@@ -286,7 +305,24 @@ func (g *graphCheck) owners() {
 			continue
 		}
 		first[owns] = n
+		for _, s := range g.p.nodes {
+			if s.wouldRead(owns) {
+				g.fail("%s would read what %s writes, %s", s.name, n.name, owns)
+			}
+		}
 	}
+}
+
+// wouldRead says whether a source says that it would read what a sink owns.
+func (n *node) wouldRead(owned string) (yes bool) {
+	if n.overlaps == nil {
+		return false
+	}
+	err := protect(n.name, Origin{}, func() error {
+		yes = n.overlaps(owned)
+		return nil
+	})
+	return yes && err == nil
 }
 
 // cycles finds dead letters that lead back to where they come from.

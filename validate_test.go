@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +50,19 @@ func (c mistake) test(t *testing.T) {
 	require.EqualError(t, p.Run(t.Context()), err.Error())
 	p.Graph()
 	p.Status()
+}
+
+// reads is a source that knows what it would read.
+type reads struct {
+	*numbers
+	what string
+}
+
+func (s reads) Overlaps(owned string) bool {
+	if s.what == "panic" {
+		panic("a bug in overlaps")
+	}
+	return owned == s.what
 }
 
 func collecting() *collect[int] { return &collect[int]{} }
@@ -107,6 +121,10 @@ func TestValidateReportsEveryMistakeInTheGraph(t *testing.T) {
 			s.To(&collect[int]{kind: decidingSink}, runnel.Name("db"))
 			s.To(&collect[int]{kind: decidingSink}, runnel.Name("kafka"))
 		}, want: []string{"db and kafka both decide checkpoints; one sink can"}},
+		"a sink of a file that is read": {build: func(p *runnel.Pipeline) {
+			runnel.From(p, reads{src(runnel.Traits{}), "file /a"}, runnel.Name("in")).To(says{collecting(), runnel.Traits{Owns: "file /a"}}, runnel.Name("out"))
+			runnel.From(p, reads{src(runnel.Traits{}), "panic"}).To(collecting())
+		}, want: []string{"in would read what out writes, file /a"}},
 		"two sinks of one file": {build: func(p *runnel.Pipeline) {
 			s := runnel.From(p, &numbers{})
 			s.To(says{collecting(), runnel.Traits{Owns: "file /a"}}, runnel.Name("one"))
@@ -181,7 +199,10 @@ func TestValidateReportsEveryMistakeInTheOptions(t *testing.T) {
 		"names that cannot be shown": {build: func(p *runnel.Pipeline) {
 			same(runnel.From(p, &numbers{}, runnel.Name("a\nb")), runnel.Name(" b")).To(collecting(), runnel.Name("\xff"))
 		}, want: []string{`Name("a\nb") has characters`, `Name(" b") has characters that cannot be printed, or a space at an end`,
-			`Name("\xff") has characters`}},
+			`Name("\xff") has characters`, `pipeline "p": "a\nb": Name(`}},
+		"a name that is too long": {build: func(p *runnel.Pipeline) {
+			runnel.From(p, &numbers{}, runnel.Name(strings.Repeat("x", 5000))).To(collecting())
+		}, want: []string{`"xxxxxxxxxxxxxxxxxxxx"…: Name is 5000 bytes long; it must be at most 200`}},
 		"skip and dead letters": {build: func(p *runnel.Pipeline) {
 			same(runnel.From(p, &numbers{}), runnel.Skip(), runnel.DeadLetter(&collect[runnel.Failed]{})).To(collecting())
 		}, want: []string{"stage-1: Skip and DeadLetter exclude each other"}},

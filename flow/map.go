@@ -78,13 +78,31 @@ type filler[I, O any] interface {
 // mapBatch emits a value for each record of a batch, with the metadata of the batch as it is.
 func mapBatch[I, O any](ctx context.Context, in runnel.Batch[I], out *runnel.Out[O], m filler[I, O]) error {
 	vals := out.Buffer(in.Len())
-	n, err := m.fill(vals, in.Values())
+	n, err := fillAll(ctx, m, vals, in.Values())
 	if err != nil {
 		// The buffer ends with the next call of out, so what is in it moves.
 		return mapRest(ctx, in, out, m, slices.Clone(vals), n, err)
 	}
 	out.EmitValues(vals, in.Columns())
 	return nil
+}
+
+// atOnce is how many values are made between two looks at the context, so that an abort need not wait for a batch of slow
+// calls. A look costs as much as a quick call.
+const atOnce = 128
+
+// fillAll sets all values, until one fails or ctx ends.
+func fillAll[I, O any](ctx context.Context, m filler[I, O], to []O, from []I) (n int, err error) {
+	for n < len(from) && err == nil {
+		if ctx.Err() != nil {
+			return n, context.Cause(ctx)
+		}
+		end := min(n+atOnce, len(from))
+		var more int
+		more, err = m.fill(to[n:end], from[n:end])
+		n += more
+	}
+	return n, err
 }
 
 // mapRest goes on with a batch in which record n has failed. The records that did not are emitted together, so that
@@ -105,7 +123,7 @@ func mapRest[I, O any](ctx context.Context, in runnel.Batch[I], out *runnel.Out[
 			rows = append(rows, int32(n))
 		}
 		var more int
-		more, err = m.fill(vals[n+1:], from[n+1:])
+		more, err = fillAll(ctx, m, vals[n+1:], from[n+1:])
 		rows = appendRows(rows, n+1, more)
 		n += 1 + more
 	}

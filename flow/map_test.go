@@ -8,6 +8,7 @@ import (
 
 	"github.com/runnel-go/runnel"
 	"github.com/runnel-go/runnel/flow"
+	"github.com/runnel-go/runnel/sink"
 	"github.com/stretchr/testify/require"
 )
 
@@ -87,5 +88,38 @@ func TestBranchesOfAStreamDoNotDisturbEachOther(t *testing.T) {
 	}
 	for i, v := range even.values() {
 		require.Equal(t, 2*i, v)
+	}
+}
+
+func TestAbortDoesNotWaitForABatchOfSlowCalls(t *testing.T) {
+	t.Parallel()
+	slow := map[string]func(runnel.Stream[int], func()) runnel.Stream[int]{
+		"Map": func(s runnel.Stream[int], f func()) runnel.Stream[int] {
+			return flow.Map(s, func(v int) int { f(); return v })
+		},
+		"TryMap": func(s runnel.Stream[int], f func()) runnel.Stream[int] {
+			return flow.TryMap(s, func(v int) (int, error) { f(); return v, nil }, runnel.Skip())
+		},
+		"Decode": func(s runnel.Stream[int], f func()) runnel.Stream[int] {
+			return flow.Decode(s, func(v int, to *int) error { f(); *to = v; return nil })
+		},
+		"sink.Func": func(s runnel.Stream[int], f func()) runnel.Stream[int] {
+			s.To(sink.Func(func(context.Context, int) error { f(); return nil }))
+			return s
+		},
+	}
+	for name, build := range slow {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := runnel.New("test")
+			calls := 0
+			build(runnel.From(p, ints(benchBatch)), func() {
+				if calls++; calls == 2 {
+					p.Abort()
+				}
+			}).To(sink.Discard[int]())
+			require.ErrorIs(t, p.Run(t.Context()), runnel.ErrAborted)
+			require.LessOrEqual(t, calls, 128)
+		})
 	}
 }

@@ -62,12 +62,15 @@ func each[T any](f func(ctx context.Context, b runnel.Batch[T], i int) error) fu
 	return func(ctx context.Context, b runnel.Batch[T]) error {
 		var failed *runnel.BatchError[T]
 		for i := range b.Len() {
-			err := f(ctx, b, i)
-			if err == nil {
-				continue
+			var err error
+			if ctx.Err() == nil {
+				err = f(ctx, b, i)
 			}
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
+			}
+			if err == nil {
+				continue
 			}
 			if failed == nil {
 				failed = &runnel.BatchError[T]{}

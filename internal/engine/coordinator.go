@@ -270,6 +270,13 @@ func (c *Coordinator) Open() []OpenMarker {
 	return open
 }
 
+// InFlight returns how many records were handed on behind the newest complete marker.
+func (c *Coordinator) InFlight() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.admitted - c.covered
+}
+
 // Complete returns the number of the newest complete marker.
 func (c *Coordinator) Complete() checkpoint.Number {
 	c.mu.Lock()

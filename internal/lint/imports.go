@@ -66,6 +66,7 @@ var arrows = []struct {
 	{"sink/", []string{".", "checkpoint", "sink", "internal/codec", "internal/*conn"}},
 	{"transport/wire", nil},
 	{"transport/wire/", []string{"transport/wire"}},
+	{"transport/iggyserver/internal/", []string{"transport/wire"}},
 	{"runneltest", []string{".", "checkpoint"}},
 	{"cmd/runnel", []string{".", "checkpoint"}},
 	{"examples/", []string{".", "checkpoint", "flow/", "source/", "sink/", "runneltest"}},

@@ -1,10 +1,16 @@
 package wire
 
 // Body is what a frame carries behind its header: the arguments of a command, or the payload of its reply. Each type
-// lists its fields once, for both directions.
+// lists its fields once, for both directions. Encoding a body changes nothing of it: several goroutines may do so at once.
 type Body interface {
 	// layout goes over the fields in their order on the wire.
 	layout(c *coder)
+}
+
+// pointer is a pointer to T, which is a [Body]. It follows from T and need not be written down.
+type pointer[T any] interface {
+	*T
+	Body
 }
 
 // Append appends the body to dst and returns the longer slice. An error is a [*FieldError], and dst is then returned as
@@ -22,11 +28,7 @@ func Append(dst []byte, body Body) ([]byte, error) {
 // fields that say so: batches of messages. An error is a [*FieldError].
 //
 // What it allocates is bounded by the length of b, whatever lengths b claims.
-func Decode[T any, P interface {
-	*T
-	Body
-}](b []byte,
-) (T, error) {
+func Decode[T any, P pointer[T]](b []byte) (T, error) {
 	var v, zero T
 	c := coder{b: b}
 	P(&v).layout(&c)
@@ -38,11 +40,7 @@ func Decode[T any, P interface {
 }
 
 // DecodeIfAny reads the reply to a command that asks for one thing, in which no bytes at all mean that there is none.
-func DecodeIfAny[T any, P interface {
-	*T
-	Body
-}](b []byte,
-) (v T, found bool, err error) {
+func DecodeIfAny[T any, P pointer[T]](b []byte) (v T, found bool, err error) {
 	if len(b) == 0 {
 		return v, false, nil
 	}

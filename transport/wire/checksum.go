@@ -1,14 +1,12 @@
 package wire
 
 import (
-	"encoding/binary"
-
 	"github.com/zeebo/xxh3"
 )
 
 // frameChecksum is the checksum of a message: XXH3-64 of all of its frame but the checksum. (Iggy binary protocol,
 // checksums.)
-func frameChecksum(frame []byte) uint64 { return xxh3.Hash(frame[8:]) }
+func frameChecksum(f frame) uint64 { return xxh3.Hash(f[8:]) }
 
 // BatchChecksum returns the checksum of a batch: XXH3-64 of the fields of its header and of the checksums of its messages,
 // which stand in frames. It wants that frames are whole messages, but not that they match their checksums.
@@ -29,10 +27,8 @@ func BatchChecksum(h BatchHeader, frames []byte) (uint64, error) {
 		if err != nil {
 			return 0, inBatch(err, at)
 		}
-		var checksum [8]byte
-		binary.LittleEndian.PutUint64(checksum[:], f.checksum)
-		write(checksum[:])
-		at += f.size()
+		write(f[:8])
+		at += len(f)
 	}
 	return hash.Sum64(), nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // coder walks over the fields of a body in their order, and either reads them from b or appends them to b. One layout
-// function so serves both directions, which cannot drift apart. The first fault stays in err; after it nothing is read
+// function so serves both directions, which cannot drift apart. Writing changes nothing of the fields. The first fault stays in err; after it nothing is read
 // any more, and what is written is thrown away by the caller.
 type coder struct {
 	b       []byte
@@ -96,7 +96,9 @@ func (c *coder) u128(v *Uint128, field string) {
 func (c *coder) f32(v *float32, field string) {
 	bits := math.Float32bits(*v)
 	c.u32(&bits, field)
-	*v = math.Float32frombits(bits)
+	if !c.writing {
+		*v = math.Float32frombits(bits)
+	}
 }
 
 // bool is one byte, 0 or 1.
@@ -111,7 +113,9 @@ func (c *coder) bool(v *bool, field string) {
 		c.at = at
 		c.fail(field, ErrValue)
 	}
-	*v = n == 1
+	if !c.writing {
+		*v = n == 1
+	}
 }
 
 // present is the byte in front of an optional part: it says whether the part follows.
@@ -124,7 +128,18 @@ func (c *coder) present(has bool, field string) bool {
 func code[T ~uint8](c *coder, v *T, field string) {
 	n := uint8(*v)
 	c.u8(&n, field)
-	*v = T(n)
+	if !c.writing {
+		*v = T(n)
+	}
+}
+
+// word is a number of four bytes with a type of its own.
+func word[T ~uint32](c *coder, v *T, field string) {
+	n := uint32(*v)
+	c.u32(&n, field)
+	if !c.writing {
+		*v = T(n)
+	}
 }
 
 // kind is a code that says what follows, so that it has to be known: from 1 to last.

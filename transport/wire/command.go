@@ -53,9 +53,9 @@ const (
 	CmdCreatePartitions          Command = 402 // CreatePartitions → Empty
 	CmdDeletePartitions          Command = 403 // DeletePartitions → Empty
 	CmdDeleteSegments            Command = 503 // DeleteSegments → Empty
-	CmdGetConsumerGroup          Command = 600 // GetConsumerGroup → ConsumerGroupDetails, or none
-	CmdGetConsumerGroups         Command = 601 // GetConsumerGroups → ConsumerGroups
-	CmdCreateConsumerGroup       Command = 602 // CreateConsumerGroup → ConsumerGroupDetails
+	CmdGetConsumerGroup          Command = 600 // GetConsumerGroup → GroupDetails, or none
+	CmdGetConsumerGroups         Command = 601 // GetConsumerGroups → Groups
+	CmdCreateConsumerGroup       Command = 602 // CreateConsumerGroup → GroupDetails
 	CmdDeleteConsumerGroup       Command = 603 // DeleteConsumerGroup → Empty
 	CmdJoinConsumerGroup         Command = 604 // JoinConsumerGroup → Empty
 	CmdLeaveConsumerGroup        Command = 605 // LeaveConsumerGroup → Empty

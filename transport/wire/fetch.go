@@ -143,10 +143,9 @@ func (v *FetchSection) header(c *coder) uint32 {
 	if c.writing && uint64(len(v.Records)) > math.MaxUint32 {
 		c.fail("records length", ErrLength)
 	}
-	size, status := uint32(len(v.Records)), uint32(v.Status)
+	size := uint32(len(v.Records))
 	c.u32(&v.Partition, "section partition")
-	c.u32(&status, "section status")
-	v.Status = Code(status)
+	word(c, &v.Status, "section status")
 	c.u64(&v.CurrentOffset, "current offset")
 	c.u32(&v.Count, "section count")
 	v.Context.layout(c)

@@ -13,7 +13,7 @@ func requestFrame(b body) check {
 	return func(t *testing.T, v vector) {
 		t.Helper()
 		want := wire.NewRequest(wire.Command(v.number(t, "code")))
-		require.EqualValues(t, v.number(t, "operation"), want.Operation)
+		require.Equal(t, want.Operation, wire.Operation(v.number(t, "operation")))
 		want.Client = v.wide(t, "client")
 		want.Checksum = v.wide(t, "request_checksum")
 		want.Request = v.number(t, "request")
@@ -37,8 +37,10 @@ func requestFrame(b body) check {
 }
 
 func cancelFrame(t *testing.T, v vector) {
-	want := wire.NewRequest(wire.CmdCancelDeferred)
-	want.Client, want.Request, want.Session = goldenClient, 31, 42
+	poll := wire.NewRequest(wire.CmdPollMessagesDeferred)
+	poll.Client, poll.Request, poll.Session, poll.Context.Incarnation = goldenClient, 31, 42, 11
+	want := wire.NewCancel(&poll)
+	require.Equal(t, wire.CmdCancelDeferred, want.Carries())
 	frame, err := wire.AppendRequest(nil, want, nil)
 	require.NoError(t, err)
 	require.Equal(t, v.bytes, frame)

@@ -120,7 +120,7 @@ func limits(t *testing.T, v vector) {
 func ack(want wire.Ack) check {
 	return func(t *testing.T, v vector) {
 		t.Helper()
-		require.Equal(t, v.bytes, []byte{byte(want)})
+		require.Equal(t, want, wire.Ack(v.bytes[0]))
 		stored := wire.StoreConsumerOffset{Consumer: wire.Consumer{Kind: wire.ConsumerSingle}, Ack: want}
 		encoded, err := wire.Append(nil, &stored)
 		require.NoError(t, err)

@@ -1,15 +1,15 @@
 package wire_test
 
 import (
+	"maps"
+
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
 func replyBodies() map[string]body {
 	all := map[string]body{}
 	for _, part := range []map[string]body{userReplies(), resourceReplies(), groupReplies(), dataReplies(), systemReplies()} {
-		for name, b := range part {
-			all[name] = b
-		}
+		maps.Copy(all, part)
 	}
 	return all
 }
@@ -86,12 +86,12 @@ func groupReplies() map[string]body {
 	withMembers.MembersCount = 2
 	audit := wire.Group{ID: 1, PartitionsCount: 3, MembersCount: 2, Name: "audit"}
 	return map[string]body{
-		"get_consumer_group/no_members": bodyOf(wire.ConsumerGroupDetails{Group: workers}),
-		"get_consumer_group/two_members": bodyOf(wire.ConsumerGroupDetails{
+		"get_consumer_group/no_members": bodyOf(wire.GroupDetails{Group: workers}),
+		"get_consumer_group/two_members": bodyOf(wire.GroupDetails{
 			Group: withMembers, Members: []wire.GroupMember{{ID: 7, Partitions: []uint32{0, 2}}, {ID: 8, Partitions: []uint32{1}}},
 		}),
-		"get_consumer_groups/empty": bodyOf(wire.ConsumerGroups{}),
-		"get_consumer_groups/two":   bodyOf(wire.ConsumerGroups{Groups: []wire.Group{withMembers, audit}}),
+		"get_consumer_groups/empty": bodyOf(wire.Groups{}),
+		"get_consumer_groups/two":   bodyOf(wire.Groups{Groups: []wire.Group{withMembers, audit}}),
 		"sync_consumer_group/none":  bodyOf(wire.Assignment{Generation: 5}),
 		"sync_consumer_group/two":   bodyOf(wire.Assignment{Generation: 6, Partitions: []uint32{0, 2}}),
 		"get_consumer_offset":       bodyOf(wire.ConsumerOffset{Current: 120, Stored: 99}),
@@ -163,7 +163,7 @@ func systemReplies() map[string]body {
 		"get_clients/two": bodyOf(wire.Clients{Clients: []wire.Client{client, other}}),
 		"describe_options": bodyOf(wire.OptionDescriptions{Options: []wire.OptionDescription{
 			{
-				Key: "message_expiry", Kind: wire.KindUint64, Flags: wire.OptionUpdatable | wire.OptionResettable,
+				Key: "message_expiry", Kind: wire.KindUint64, Flags: wire.FlagUpdatable | wire.FlagResettable,
 				Default: wire.Uint64Value(1<<64 - 1).Data, Text: "d1",
 			},
 			{Key: "compression_algorithm", Kind: wire.KindString, Default: []byte("none")},

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"bytes"
+	"maps"
 
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -40,9 +41,7 @@ func allPermissions() *wire.Permissions {
 func requestBodies() map[string]body {
 	all := map[string]body{}
 	for _, part := range []map[string]body{systemRequests(), sessionRequests(), userRequests(), resourceRequests(), dataRequests()} {
-		for name, b := range part {
-			all[name] = b
-		}
+		maps.Copy(all, part)
 	}
 	for name, b := range sendRequests() {
 		all["send_messages/"+name] = b

@@ -97,6 +97,12 @@ func allChecks(t *testing.T) map[string]check {
 	return all
 }
 
+// pointer is a pointer to T, which is a body.
+type pointer[T any] interface {
+	*T
+	wire.Body
+}
+
 // body is a body, and how it looks on the wire.
 type body struct {
 	wire.Body
@@ -104,11 +110,7 @@ type body struct {
 	same check
 }
 
-func bodyOf[T any, P interface {
-	*T
-	wire.Body
-}](want T,
-) body {
+func bodyOf[T any, P pointer[T]](want T) body {
 	return body{P(&want), func(t *testing.T, v vector) {
 		t.Helper()
 		encoded, err := wire.Append([]byte("before"), P(&want))

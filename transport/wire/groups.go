@@ -73,16 +73,16 @@ func (v *Group) layout(c *coder) {
 	c.name(&v.Name, "group name")
 }
 
-// ConsumerGroups is the reply to get_consumer_groups.
-type ConsumerGroups struct {
+// Groups is the reply to get_consumer_groups.
+type Groups struct {
 	// Groups are the groups of the topic.
 	Groups []Group
 }
 
-func (v *ConsumerGroups) layout(c *coder) { listToEnd(c, &v.Groups, (*Group).layout) }
+func (v *Groups) layout(c *coder) { listToEnd(c, &v.Groups, (*Group).layout) }
 
-// ConsumerGroupDetails is the reply to get_consumer_group and create_consumer_group.
-type ConsumerGroupDetails struct {
+// GroupDetails is the reply to get_consumer_group and create_consumer_group.
+type GroupDetails struct {
 	// Group is the group, with the number of the members.
 	Group Group
 	// Members are its members.
@@ -97,7 +97,7 @@ type GroupMember struct {
 	Partitions []uint32
 }
 
-func (v *ConsumerGroupDetails) layout(c *coder) {
+func (v *GroupDetails) layout(c *coder) {
 	v.Group.layout(c)
 	list(c, v.Group.MembersCount, &v.Members, 8, "members", (*GroupMember).layout)
 }

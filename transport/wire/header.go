@@ -84,6 +84,14 @@ func NewRequest(command Command) RequestHeader {
 	return h
 }
 
+// NewCancel returns the header of a request that ends the wait of another one: of a poll or a fetch, which is then answered
+// with what there is. It has no body, and no reply of its own.
+func NewCancel(of *RequestHeader) RequestHeader {
+	h := NewRequest(CmdCancelDeferred)
+	h.Client, h.Request, h.Session = of.Client, of.Request, of.Session
+	return h
+}
+
 // Carries returns the command of the request: of the operation, or the code beside it. Both logins have one operation;
 // it is [CmdLoginRegister] for both, see [DecodeLogin].
 func (h *RequestHeader) Carries() Command {
@@ -170,6 +178,33 @@ type ReplyHeader struct {
 	Committed bool
 	// Incarnation is that of the partition.
 	Incarnation uint64
+}
+
+// NewReply returns the header of a reply to a request, with what a reply repeats of it filled in.
+func NewReply(r *RequestHeader) ReplyHeader {
+	return ReplyHeader{
+		Checksum: r.Checksum, Client: r.Client, Request: r.Request, Operation: r.Operation, Incarnation: r.Context.Incarnation,
+	}
+}
+
+// CheckCommit checks what a reply that is marked as committed has to repeat of the request. It returns nil for a reply
+// without the mark.
+func (h *ReplyHeader) CheckCommit(r *RequestHeader) error {
+	switch {
+	case !h.Committed:
+		return nil
+	case h.Client != r.Client:
+		return &FieldError{Field: "client", Offset: 160, Err: ErrValue}
+	case h.Checksum != r.Checksum:
+		return &FieldError{Field: "request checksum", Offset: 128, Err: ErrValue}
+	case h.Operation.Answers() != r.Operation:
+		return &FieldError{Field: "operation", Offset: 208, Err: ErrValue}
+	case h.Incarnation != r.Context.Incarnation:
+		return &FieldError{Field: "partition incarnation", Offset: 224, Err: ErrValue}
+	case h.Op == 0 || h.Op != h.Commit:
+		return &FieldError{Field: "commit", Offset: 184, Err: ErrValue}
+	}
+	return nil
 }
 
 // append appends the header, with a size of a frame without a body.

@@ -41,7 +41,7 @@ func (c *coder) identifier(id *Identifier, field string) {
 	if id.Name != "" {
 		which = idName
 	}
-	kind(c, &which, idName, field+" kind")
+	kind(c, &which, idName, field)
 	if which == idName {
 		c.name(&id.Name, field)
 		return
@@ -126,7 +126,7 @@ func ToPartition(id uint32) Partitioning { return Partitioning{Kind: PartitionBy
 
 func (v *Partitioning) layout(c *coder) {
 	const field = "partitioning"
-	kind(c, &v.Kind, PartitionByKey, field+" kind")
+	kind(c, &v.Kind, PartitionByKey, field)
 	n := v.size()
 	if c.writing && n > math.MaxUint8 {
 		c.fail(field, ErrLength)

@@ -24,6 +24,9 @@ const (
 	// MaxReplySize is the largest frame that a reply may need: a fetch of [MaxPartitions] that serves one record of
 	// [MaxRecordSize].
 	MaxReplySize = HeaderSize + 4 + MaxPartitions*fetchSectionSize + MaxRecordSize
+	// MaxPollBodySize is the largest body of a reply to a poll or to a fetch from one partition that asked for fewer bytes:
+	// a server sends one record of [MaxRecordSize] even so.
+	MaxPollBodySize = pollHeadSize + MaxRecordSize
 	// MinPollBytes is the smallest limit in bytes that a waiting poll or a fetch may ask for.
 	MinPollBytes = BatchHeaderSize + MessageHeaderSize + pollHeadSize
 	// MaxWaitMicros is how long a poll or a fetch may wait, in microseconds.
@@ -35,6 +38,4 @@ const (
 	MinReplyMarginMicros = 1_000_000
 	// FetchReplyMarginMicros is what a server leaves of the time-out of a fetch for sending the reply, in microseconds.
 	FetchReplyMarginMicros = 200_000
-
-	maxNameSize = 255
 )

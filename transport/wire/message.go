@@ -15,81 +15,68 @@ type Message struct {
 	// UserHeaders are its headers, encoded: see [AppendUserHeaders] and [DecodeUserHeaders]. What was decoded is a view of
 	// the input; nil for none.
 	UserHeaders []byte
-	// Offset is its place in the partition. Encoding gives it no heed.
+	// Offset is its place in the partition. Encoding ignores it.
 	Offset uint64
-	// Timestamp is when the server stored the message, in microseconds since 1970. Encoding gives it no heed.
+	// Timestamp is when the server stored the message, in microseconds since 1970. Encoding ignores it.
 	Timestamp uint64
-	// Checksum is that of the frame. Encoding gives it no heed, as it computes it.
+	// Checksum is that of the frame. Encoding computes it anew.
 	Checksum uint64
 }
 
-// frame is the header of a message as it is on the wire: 48 bytes, before payload and user headers.
-type frame struct {
-	checksum       uint64
-	id             Uint128
-	offsetDelta    uint32
-	timestampDelta uint32
-	headersLength  uint32
-	payloadLength  uint32
-	reserved       uint64
-}
+// frame is a message as it is on the wire: a header of 48 bytes, payload, user headers.
+type frame []byte
 
-// readFrame reads the header of the message that b begins with, and wants that the message is there as a whole.
-func readFrame(b []byte) (f frame, err error) {
+func (f frame) checksum() uint64       { return binary.LittleEndian.Uint64(f) }
+func (f frame) offsetDelta() uint32    { return binary.LittleEndian.Uint32(f[24:]) }
+func (f frame) timestampDelta() uint32 { return binary.LittleEndian.Uint32(f[28:]) }
+func (f frame) headersLength() uint32  { return binary.LittleEndian.Uint32(f[32:]) }
+func (f frame) payloadLength() uint32  { return binary.LittleEndian.Uint32(f[36:]) }
+func (f frame) reserved() uint64       { return binary.LittleEndian.Uint64(f[40:]) }
+
+// readFrame returns the message that b begins with, and wants that all of it is there.
+func readFrame(b []byte) (frame, error) {
 	if len(b) < MessageHeaderSize {
-		return frame{}, &FieldError{Field: "message header", Err: ErrShort}
+		return nil, &FieldError{Field: "message header", Err: ErrShort}
 	}
-	f = frame{
-		checksum:       binary.LittleEndian.Uint64(b),
-		id:             uint128(b[8:]),
-		offsetDelta:    binary.LittleEndian.Uint32(b[24:]),
-		timestampDelta: binary.LittleEndian.Uint32(b[28:]),
-		headersLength:  binary.LittleEndian.Uint32(b[32:]),
-		payloadLength:  binary.LittleEndian.Uint32(b[36:]),
-		reserved:       binary.LittleEndian.Uint64(b[40:]),
+	headers, payload := frame(b).headersLength(), frame(b).payloadLength()
+	if headers > MaxUserHeadersSize {
+		return nil, &FieldError{Field: "user headers length", Offset: 32, Err: ErrLength}
 	}
-	switch {
-	case f.headersLength > MaxUserHeadersSize:
-		return frame{}, &FieldError{Field: "user headers length", Offset: 32, Err: ErrLength}
-	case f.payloadLength > MaxPayloadSize:
-		return frame{}, &FieldError{Field: "payload length", Offset: 36, Err: ErrLength}
-	case f.size() > len(b):
-		return frame{}, &FieldError{Field: "payload", Offset: MessageHeaderSize, Err: ErrShort}
+	if payload > MaxPayloadSize {
+		return nil, &FieldError{Field: "payload length", Offset: 36, Err: ErrLength}
 	}
-	return f, nil
+	size := MessageHeaderSize + int(payload) + int(headers)
+	if size > len(b) {
+		return nil, &FieldError{Field: "payload", Offset: MessageHeaderSize, Err: ErrShort}
+	}
+	return frame(b[:size:size]), nil
 }
 
-// size is the size of the message with its header.
-func (f *frame) size() int { return MessageHeaderSize + int(f.payloadLength) + int(f.headersLength) }
-
-// message returns the message in b, which is that of the frame.
-func (f *frame) message(of *BatchHeader, b []byte) Message {
-	payload := b[MessageHeaderSize:f.size()]
-	n := int(f.payloadLength)
-	m := Message{
-		ID:              f.id,
-		OriginTimestamp: of.OriginTimestamp + uint64(f.timestampDelta),
-		Payload:         payload[:n:n],
-		Offset:          of.BaseOffset + uint64(f.offsetDelta),
-		Timestamp:       of.BaseTimestamp,
-		Checksum:        f.checksum,
+// read sets the message to that of a frame.
+func (m *Message) read(f frame, of *BatchHeader) {
+	end := MessageHeaderSize + int(f.payloadLength())
+	m.ID = uint128(f[8:])
+	m.OriginTimestamp = of.OriginTimestamp + uint64(f.timestampDelta())
+	m.Payload = f[MessageHeaderSize:end:end]
+	m.UserHeaders = nil
+	if end < len(f) {
+		m.UserHeaders = f[end:]
 	}
-	if f.headersLength > 0 {
-		m.UserHeaders = payload[n:len(payload):len(payload)]
-	}
-	return m
+	m.Offset = of.BaseOffset + uint64(f.offsetDelta())
+	m.Timestamp = of.BaseTimestamp
+	m.Checksum = f.checksum()
 }
 
 // appendFrame appends a message as the one with the given deltas.
 func appendFrame(dst []byte, m *Message, offsetDelta, timestampDelta uint32) []byte {
+	var head [MessageHeaderSize]byte
+	put128(head[8:], m.ID)
+	binary.LittleEndian.PutUint32(head[24:], offsetDelta)
+	binary.LittleEndian.PutUint32(head[28:], timestampDelta)
+	binary.LittleEndian.PutUint32(head[32:], uint32(len(m.UserHeaders)))
+	binary.LittleEndian.PutUint32(head[36:], uint32(len(m.Payload)))
 	at := len(dst)
-	dst = binary.LittleEndian.AppendUint64(dst, 0)
-	dst = m.ID.append(dst)
-	dst = binary.LittleEndian.AppendUint32(dst, offsetDelta)
-	dst = binary.LittleEndian.AppendUint32(dst, timestampDelta)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(m.UserHeaders)))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(m.Payload)))
-	dst = binary.LittleEndian.AppendUint64(dst, 0)
+	dst = append(dst, head[:]...)
 	dst = append(dst, m.Payload...)
 	dst = append(dst, m.UserHeaders...)
 	binary.LittleEndian.PutUint64(dst[at:], frameChecksum(dst[at:]))

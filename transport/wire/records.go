@@ -16,7 +16,7 @@ type Records struct {
 	left    uint32 // how many these are
 	offset  int    // of frames in what there was to read
 	batch   BatchHeader
-	frame   []byte // the present message with its header
+	frame   frame // the present message
 	message Message
 	err     error
 }
@@ -40,11 +40,10 @@ func (r *Records) Next() bool {
 		r.fail(err, r.offset)
 		return false
 	}
-	n := f.size()
-	r.frame = r.frames[:n]
-	r.message = f.message(&r.batch, r.frame)
-	r.frames = r.frames[n:]
-	r.offset += n
+	r.frame = f
+	r.message.read(f, &r.batch)
+	r.frames = r.frames[len(f):]
+	r.offset += len(f)
 	r.left--
 	return true
 }

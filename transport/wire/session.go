@@ -15,9 +15,7 @@ type ClientInfo struct {
 }
 
 func (v *ClientInfo) layout(c *coder) {
-	version := uint32(v.Version)
-	c.u32(&version, "protocol version")
-	v.Version = Version(version)
+	word(c, &v.Version, "protocol version")
 	c.name(&v.SDKName, "sdk name")
 	c.name(&v.SDKVersion, "sdk version")
 }
@@ -122,8 +120,6 @@ type Registered struct {
 func (v *Registered) layout(c *coder) {
 	c.u32(&v.UserID, "user id")
 	c.u64(&v.Session, "session")
-	version := uint32(v.Version)
-	c.u32(&version, "protocol version")
-	v.Version = Version(version)
+	word(c, &v.Version, "protocol version")
 	c.name(&v.ServerVersion, "server version")
 }

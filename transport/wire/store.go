@@ -32,17 +32,17 @@ func verifyFrames(frames []byte, count uint32) error {
 		f, err := readFrame(frames[at:])
 		switch {
 		case err != nil:
-		case f.offsetDelta != i:
+		case f.offsetDelta() != i:
 			err = &FieldError{Field: "offset delta", Offset: 24, Err: ErrValue}
-		case f.reserved != 0:
+		case f.reserved() != 0:
 			err = &FieldError{Field: "reserved bytes of the message", Offset: 40, Err: ErrValue}
-		case frameChecksum(frames[at:at+f.size()]) != f.checksum:
+		case frameChecksum(f) != f.checksum():
 			err = &FieldError{Field: "message checksum", Err: ErrFrameChecksum}
 		}
 		if err != nil {
 			return inBatch(err, at)
 		}
-		at += f.size()
+		at += len(f)
 	}
 	if at != len(frames) {
 		return inBatch(&FieldError{Field: "messages of the batch", Err: ErrTrailing}, at)
@@ -80,8 +80,8 @@ func AppendSlice(dst, batch []byte, from uint64, most uint32) (longer []byte, co
 		if err != nil {
 			return dst, 0, inBatch(err, end)
 		}
-		end += f.size()
-		if h.BaseOffset+uint64(f.offsetDelta) < from {
+		end += len(f)
+		if h.BaseOffset+uint64(f.offsetDelta()) < from {
 			begin = end
 		} else {
 			count++

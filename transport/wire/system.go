@@ -127,11 +127,11 @@ type OptionFlags uint8
 
 // The flags.
 const (
-	OptionUpdatable  OptionFlags = 1
-	OptionResettable OptionFlags = 2
-	OptionSecret     OptionFlags = 4
-	OptionReadOnly   OptionFlags = 8
-	OptionCritical   OptionFlags = 16
+	FlagUpdatable  OptionFlags = 1
+	FlagResettable OptionFlags = 2
+	FlagSecret     OptionFlags = 4
+	FlagReadOnly   OptionFlags = 8
+	FlagCritical   OptionFlags = 16
 )
 
 func (v *OptionDescriptions) layout(c *coder) {

@@ -13,7 +13,7 @@ func (c *coder) value(v *Value, field string) {
 		c.fail(field, ErrLength)
 		return
 	}
-	code(c, &v.Kind, field+" kind")
+	code(c, &v.Kind, field)
 	n := uint32(len(v.Data))
 	at := c.at
 	c.u32(&n, field)
@@ -76,6 +76,10 @@ func (o Options) Find(key string) (v Value, found bool) {
 func (o *Options) layout(c *coder) {
 	const field = "options"
 	from := c.offset()
+	if !c.writing && len(c.b)-c.at > MaxOptionsSize {
+		c.fail(field, ErrLength)
+		return
+	}
 	listToEnd(c, (*[]Option)(o), (*Option).layout)
 	switch {
 	case c.err != nil:

@@ -9,7 +9,7 @@ type Version uint32
 // Versions that a client may announce.
 const (
 	// Version0120 is that of the 0.12 line: servers of this line take any patch of it.
-	Version0120 Version = 12<<10 | 0
+	Version0120 Version = 12 << 10
 	// Version0122 is that of development builds which take nothing else.
 	Version0122 Version = 12<<10 | 2
 )

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 	"strings"
 
@@ -69,7 +70,7 @@ type Size uint64
 // units are the units of sizes. One that is longer stands before one that it ends with.
 var units = []struct {
 	name  string
-	bytes float64
+	bytes uint64
 }{
 	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"PiB", 1 << 50},
 	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"PB", 1e15}, {"B", 1},
@@ -90,22 +91,27 @@ func (s Size) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads a number of bytes, or a text with a unit.
 func (s *Size) UnmarshalJSON(b []byte) error {
 	text := strings.TrimSpace(strings.Trim(string(b), `"`))
-	factor := 1.0
+	factor := uint64(1)
 	for _, u := range units {
 		if number, ok := strings.CutSuffix(text, u.name); ok {
 			text, factor = strings.TrimSpace(number), u.bytes
 			break
 		}
 	}
-	if n, err := strconv.ParseUint(text, 10, 64); err == nil && float64(n)*factor < 1<<63 {
-		*s = Size(n * uint64(factor))
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		over, size := bits.Mul64(n, factor)
+		if over > 0 {
+			return fmt.Errorf("size: %w", errSize)
+		}
+		*s = Size(size)
 		return nil
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(f >= 0) || f*factor >= math.MaxUint64 {
+	size := f * float64(factor)
+	if err != nil || !(size >= 0 && size < math.MaxUint64) {
 		return fmt.Errorf("size: %w", errSize)
 	}
-	*s = Size(f * factor)
+	*s = Size(size)
 	return nil
 }
 

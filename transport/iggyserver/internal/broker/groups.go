@@ -9,7 +9,7 @@ func (g *group) header() wire.Group {
 }
 
 func (g *group) details() wire.Body {
-	d := wire.ConsumerGroupDetails{Group: g.header()}
+	d := wire.GroupDetails{Group: g.header()}
 	for _, m := range g.members {
 		d.Members = append(d.Members, wire.GroupMember{ID: m.id, Partitions: g.partitionsOf(m)})
 	}
@@ -53,7 +53,7 @@ func getGroups(r *request, arguments wire.GetConsumerGroups) (wire.Body, wire.Co
 	if code != 0 {
 		return nil, code
 	}
-	var groups wire.ConsumerGroups
+	var groups wire.Groups
 	for _, g := range t.groups.all() {
 		groups.Groups = append(groups.Groups, g.header())
 	}

@@ -52,9 +52,9 @@ func (c *client) take(at wire.PartitionContext, partition, count uint32) (wire.C
 func TestAGroupIsThereUntilItIsDeleted(t *testing.T) {
 	t.Parallel()
 	c := withGroup(t, 3, func(c *brokerConfig) { c.Limits.Groups = 1 })
-	want := wire.ConsumerGroupDetails{Group: wire.Group{PartitionsCount: 3, Name: "workers"}}
-	get := func() wire.ConsumerGroupDetails {
-		return decode[wire.ConsumerGroupDetails](t, c.ok(wire.CmdGetConsumerGroup, &wire.GetConsumerGroup{GroupOf: workers}))
+	want := wire.GroupDetails{Group: wire.Group{PartitionsCount: 3, Name: "workers"}}
+	get := func() wire.GroupDetails {
+		return decode[wire.GroupDetails](t, c.ok(wire.CmdGetConsumerGroup, &wire.GetConsumerGroup{GroupOf: workers}))
 	}
 	require.Equal(t, want, get())
 	c.refused(wire.CodeConsumerGroupNameAlreadyExists, wire.CmdCreateConsumerGroup, &wire.CreateConsumerGroup{Stream: orders, Topic: events, Name: "workers"})
@@ -63,7 +63,7 @@ func TestAGroupIsThereUntilItIsDeleted(t *testing.T) {
 	c.ok(wire.CmdJoinConsumerGroup, &wire.JoinConsumerGroup{GroupOf: workers})
 	want.Group.MembersCount, want.Members = 1, []wire.GroupMember{{Partitions: []uint32{0, 1, 2}}}
 	require.Equal(t, want, get())
-	all := decode[wire.ConsumerGroups](t, c.ok(wire.CmdGetConsumerGroups, &wire.GetConsumerGroups{Stream: orders, Topic: events}))
+	all := decode[wire.Groups](t, c.ok(wire.CmdGetConsumerGroups, &wire.GetConsumerGroups{Stream: orders, Topic: events}))
 	require.Equal(t, []wire.Group{want.Group}, all.Groups)
 	me := decode[wire.ClientDetails](t, c.ok(wire.CmdGetMe, nil))
 	require.Equal(t, []wire.ClientGroup{{}}, me.Groups)

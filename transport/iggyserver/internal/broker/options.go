@@ -21,25 +21,25 @@ type option struct {
 	valid func(wire.Value) bool
 }
 
-const retained = wire.OptionUpdatable | wire.OptionResettable
+const retained = wire.FlagUpdatable | wire.FlagResettable
 
 // topicOptions are the settings of topics.
 var topicOptions = []option{
-	{key: "name", kind: wire.KindString, flags: wire.OptionUpdatable, text: "Name"},
+	{key: wire.OptionName, kind: wire.KindString, flags: wire.FlagUpdatable, text: "Name"},
 	{
-		key: "compression_algorithm", kind: wire.KindString, value: wire.StringValue("none"),
+		key: wire.OptionCompression, kind: wire.KindString, value: wire.StringValue("none"),
 		text: "Compression algorithm (none, gzip)", valid: oneOf("none", "gzip"),
 	},
 	{
-		key: "message_expiry", kind: wire.KindUint64, unit: inMicros, flags: retained, value: wire.Uint64Value(wire.NeverExpires),
+		key: wire.OptionMessageExpiry, kind: wire.KindUint64, unit: inMicros, flags: retained, value: wire.Uint64Value(wire.NeverExpires),
 		text: "Message expiry in microseconds, or a duration (e.g. 7 days)",
 	},
 	{
-		key: "max_topic_size", kind: wire.KindUint64, unit: inBytes, flags: retained, value: wire.Uint64Value(wire.Unlimited),
+		key: wire.OptionMaxTopicSize, kind: wire.KindUint64, unit: inBytes, flags: retained, value: wire.Uint64Value(wire.Unlimited),
 		text: "Topic size cap in bytes, or a size (e.g. 1 GiB); at least the segment size",
 	},
 	{
-		key: "segment_size", kind: wire.KindUint64, unit: inBytes, value: wire.Uint64Value(1 << 30),
+		key: wire.OptionSegmentSize, kind: wire.KindUint64, unit: inBytes, value: wire.Uint64Value(1 << 30),
 		text: "Segment size in bytes, or a size (e.g. 128 MiB); a multiple of 512, 1 MiB to 1 GiB",
 		valid: func(v wire.Value) bool {
 			n, _ := v.Uint()
@@ -47,58 +47,58 @@ var topicOptions = []option{
 		},
 	},
 	{
-		key: "durability", kind: wire.KindString, value: wire.StringValue("replicated"),
+		key: wire.OptionDurability, kind: wire.KindString, value: wire.StringValue("replicated"),
 		text: "When a send is done (replicated, persisted)", valid: oneOf("replicated", "persisted"),
 	},
 	{
-		key: "consumer_offset_durability", kind: wire.KindString, value: wire.StringValue("replicated"),
+		key: wire.OptionOffsetDurability, kind: wire.KindString, value: wire.StringValue("replicated"),
 		text: "When the store of an offset is done (replicated, persisted)", valid: oneOf("replicated", "persisted"),
 	},
 	{
-		key: "partition_resize_policy", kind: wire.KindString, value: wire.StringValue("mutable"),
+		key: wire.OptionResizePolicy, kind: wire.KindString, value: wire.StringValue("mutable"),
 		text: "Whether partitions may be added and removed (mutable, fixed)", valid: oneOf("mutable", "fixed"),
 	},
 	{
-		key: "messages_required_to_save", kind: wire.KindUint32, unit: inNumbers, value: wire.Uint32Value(1024),
+		key: wire.OptionMessagesToSave, kind: wire.KindUint32, unit: inNumbers, value: wire.Uint32Value(1024),
 		text: "Messages to gather before they are written, 1 to 16777216", valid: between(1, 16<<20),
 	},
 	{
-		key: "size_of_messages_required_to_save", kind: wire.KindUint64, unit: inBytes, value: wire.Uint64Value(1 << 20),
+		key: wire.OptionBytesToSave, kind: wire.KindUint64, unit: inBytes, value: wire.Uint64Value(1 << 20),
 		text: "Bytes to gather before they are written, or a size; at most 1 GiB", valid: between(0, 1<<30),
 	},
 	{
-		key: "preallocate_segments", kind: wire.KindBool, unit: inTruth, value: wire.BoolValue(false),
+		key: wire.OptionPreallocate, kind: wire.KindBool, unit: inTruth, value: wire.BoolValue(false),
 		text: "Whether room for a segment is taken at once",
 	},
 	{
-		key: "replication_factor", kind: wire.KindUint32, unit: inNumbers, value: wire.Uint32Value(1),
+		key: wire.OptionReplicationFactor, kind: wire.KindUint32, unit: inNumbers, value: wire.Uint32Value(1),
 		text: "Number of replicas, 1 to 32", valid: between(1, 32),
 	},
-	{key: "critical_keys", kind: wire.KindString, flags: wire.OptionReadOnly, text: "Options that a reader has to know"},
+	{key: "critical_keys", kind: wire.KindString, flags: wire.FlagReadOnly, text: "Options that a reader has to know"},
 }
 
 // streamOptions are the settings of streams. Streams are not encrypted here.
 var streamOptions = []option{
-	{key: "name", kind: wire.KindString, flags: wire.OptionUpdatable, text: "Name"},
+	{key: wire.OptionName, kind: wire.KindString, flags: wire.FlagUpdatable, text: "Name"},
 	{
-		key: "encryption_key", kind: wire.KindRaw, flags: wire.OptionSecret | wire.OptionCritical,
+		key: wire.OptionEncryptionKey, kind: wire.KindRaw, flags: wire.FlagSecret | wire.FlagCritical,
 		text: "Key of 32 bytes; not available on this server",
 	},
-	{key: "encryption_key_wrapped", kind: wire.KindRaw, flags: wire.OptionReadOnly, text: "Internal"},
-	{key: "encryption_key_source", kind: wire.KindString, flags: wire.OptionReadOnly, text: "Where the key is from"},
-	{key: "encryption_key_fingerprint", kind: wire.KindString, flags: wire.OptionReadOnly, text: "Fingerprint of the key"},
-	{key: "encryption_kek_fingerprint", kind: wire.KindString, flags: wire.OptionReadOnly, text: "Fingerprint of the key's key"},
-	{key: "critical_keys", kind: wire.KindString, flags: wire.OptionReadOnly, text: "Options that a reader has to know"},
+	{key: "encryption_key_wrapped", kind: wire.KindRaw, flags: wire.FlagReadOnly, text: "Internal"},
+	{key: "encryption_key_source", kind: wire.KindString, flags: wire.FlagReadOnly, text: "Where the key is from"},
+	{key: "encryption_key_fingerprint", kind: wire.KindString, flags: wire.FlagReadOnly, text: "Fingerprint of the key"},
+	{key: "encryption_kek_fingerprint", kind: wire.KindString, flags: wire.FlagReadOnly, text: "Fingerprint of the key's key"},
+	{key: "critical_keys", kind: wire.KindString, flags: wire.FlagReadOnly, text: "Options that a reader has to know"},
 }
 
 // userOptions are the settings of users.
 var userOptions = []option{
-	{key: "username", kind: wire.KindString, flags: wire.OptionUpdatable, text: "Name"},
+	{key: wire.OptionUsername, kind: wire.KindString, flags: wire.FlagUpdatable, text: "Name"},
 	{
-		key: "status", kind: wire.KindString, flags: wire.OptionUpdatable, value: wire.StringValue("active"),
+		key: wire.OptionStatus, kind: wire.KindString, flags: wire.FlagUpdatable, value: wire.StringValue("active"),
 		text: "Whether the user may log in (active, inactive)", valid: oneOf("active", "inactive"),
 	},
-	{key: "critical_keys", kind: wire.KindString, flags: wire.OptionReadOnly, text: "Options that a reader has to know"},
+	{key: "critical_keys", kind: wire.KindString, flags: wire.FlagReadOnly, text: "Options that a reader has to know"},
 }
 
 func oneOf(texts ...string) func(wire.Value) bool {
@@ -130,11 +130,11 @@ func created(catalogue []option, given wire.Options) (settings, wire.Code) {
 	for _, g := range given {
 		o, ok := optionNamed(catalogue, g.Key)
 		switch {
-		case !ok || o.key == "name": // the name has its own place
+		case !ok || o.key == wire.OptionName: // the name has its own place
 			return nil, wire.CodeUnsupportedOptionKey
-		case o.flags&wire.OptionReadOnly != 0:
+		case o.flags&wire.FlagReadOnly != 0:
 			return nil, wire.CodeReadOnlyOption
-		case o.flags&wire.OptionSecret != 0:
+		case o.flags&wire.FlagSecret != 0:
 			return nil, wire.CodeStreamEncryptionUnavailable
 		}
 		v, ok := o.canonical(g.Value)
@@ -151,7 +151,7 @@ func updated(catalogue []option, from settings, set wire.Options, reset []string
 	s := settings{}
 	maps.Copy(s, from)
 	for _, g := range set {
-		o, code := changeable(catalogue, g.Key, wire.OptionUpdatable, wire.CodeOptionNotUpdatable)
+		o, code := changeable(catalogue, g.Key, wire.FlagUpdatable, wire.CodeOptionNotUpdatable)
 		if code != 0 {
 			return nil, code
 		}
@@ -162,7 +162,7 @@ func updated(catalogue []option, from settings, set wire.Options, reset []string
 		s[o.key] = v
 	}
 	for _, key := range reset {
-		o, code := changeable(catalogue, key, wire.OptionResettable, wire.CodeOptionNotResettable)
+		o, code := changeable(catalogue, key, wire.FlagResettable, wire.CodeOptionNotResettable)
 		if code != 0 {
 			return nil, code
 		}
@@ -177,7 +177,7 @@ func changeable(catalogue []option, key string, flag wire.OptionFlags, otherwise
 	switch {
 	case !ok:
 		return o, wire.CodeUnsupportedOptionKey
-	case o.flags&wire.OptionReadOnly != 0:
+	case o.flags&wire.FlagReadOnly != 0:
 		return o, wire.CodeReadOnlyOption
 	case o.flags&flag == 0:
 		return o, otherwise
@@ -213,11 +213,11 @@ func (s settings) lists(catalogue []option) (explicit, derived wire.Options) {
 
 // checkTopic looks at what options of a topic say together.
 func (s settings) checkTopic() wire.Code {
-	size := s.number(topicOptions, "max_topic_size")
+	size := s.number(topicOptions, wire.OptionMaxTopicSize)
 	switch {
-	case size != wire.ServerDefault && size < s.number(topicOptions, "segment_size"):
+	case size != wire.ServerDefault && size < s.number(topicOptions, wire.OptionSegmentSize):
 		return wire.CodeInvalidOptionValue
-	case s.number(topicOptions, "replication_factor") != 1:
+	case s.number(topicOptions, wire.OptionReplicationFactor) != 1:
 		return codeInvalidReplicationFactor // there is one node
 	}
 	return 0

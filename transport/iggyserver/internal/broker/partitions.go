@@ -33,7 +33,7 @@ func (b *Broker) addPartitions(t topicOf, count uint32) wire.Code {
 		b.lives++
 		spec := LogSpec{
 			Stream: t.stream.id, Topic: t.id, Partition: uint32(len(t.partitions)), Incarnation: b.lives,
-			SegmentBytes: t.settings.number(topicOptions, "segment_size"),
+			SegmentBytes: t.settings.number(topicOptions, wire.OptionSegmentSize),
 		}
 		log, err := b.config.OpenLog(spec)
 		if err != nil {
@@ -108,7 +108,7 @@ func (r *request) resizable(stream, topic wire.Identifier, count uint32) (*topic
 	switch {
 	case code != 0:
 		return nil, code
-	case string(t.settings["partition_resize_policy"].Data) == "fixed":
+	case string(t.settings[wire.OptionResizePolicy].Data) == "fixed":
 		return nil, codePartitionResizeDisabled
 	case count < 1 || count > wire.MaxPartitions:
 		return nil, wire.CodeTooManyPartitions

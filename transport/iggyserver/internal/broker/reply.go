@@ -4,16 +4,8 @@ import "github.com/runnel-go/runnel/transport/wire"
 
 // reply makes the frame for an outcome. It echoes what the client checks before it believes that something is committed.
 func (r *request) reply(o outcome) []byte {
-	h := wire.ReplyHeader{
-		Checksum:    r.header.Checksum,
-		Client:      r.header.Client,
-		Op:          o.op,
-		Commit:      o.op,
-		Committed:   o.op != 0,
-		Request:     r.header.Request,
-		Operation:   r.header.Operation,
-		Incarnation: r.header.Context.Incarnation,
-	}
+	h := wire.NewReply(&r.header)
+	h.Op, h.Commit, h.Committed = o.op, o.op, o.op != 0
 	if h.Committed {
 		h.Timestamp = r.broker.now()
 		h.Operation = committedAs(h.Operation)

@@ -26,7 +26,7 @@ func (r *request) updateTopic(arguments *wire.UpdateResource) wire.Code {
 	if code != 0 {
 		return code
 	}
-	if name, ok := settings.take("name"); ok && name != t.name {
+	if name, ok := settings.take(wire.OptionName); ok && name != t.name {
 		if t.stream.topics.has(name) {
 			return wire.CodeTopicNameAlreadyExists
 		}
@@ -47,7 +47,7 @@ func (r *request) updateStream(arguments *wire.UpdateResource) wire.Code {
 	if code != 0 {
 		return code
 	}
-	if name, ok := settings.take("name"); ok && name != s.name {
+	if name, ok := settings.take(wire.OptionName); ok && name != s.name {
 		if r.broker.streams.has(name) {
 			return wire.CodeStreamNameAlreadyExists
 		}
@@ -75,7 +75,7 @@ func (r *request) updateUser(arguments *wire.UpdateResource) wire.Code {
 	if code != 0 {
 		return code
 	}
-	if name, ok := settings.take("username"); ok && name != u.name {
+	if name, ok := settings.take(wire.OptionUsername); ok && name != u.name {
 		switch {
 		case !lengthIn(name, 3, 50):
 			return wire.CodeInvalidUsername
@@ -86,7 +86,7 @@ func (r *request) updateUser(arguments *wire.UpdateResource) wire.Code {
 		u.name = name
 		b.users.renamed(u, was)
 	}
-	if status, ok := settings.take("status"); ok {
+	if status, ok := settings.take(wire.OptionStatus); ok {
 		u.status = wire.UserActive
 		if status == "inactive" {
 			u.status = wire.UserInactive

@@ -10,7 +10,7 @@ import (
 type Config struct {
 	// Username and Password are those of the root user, who may do everything. Default: iggy and iggy.
 	Username, Password string
-	// PasswordRounds is how often PBKDF2 hashes a password. Default: 210,000. Few make guessing cheap, many make each
+	// PasswordRounds is how often PBKDF2 hashes a password with SHA-512. Default: 210,000. Few make guessing cheap, many make each
 	// login slow.
 	PasswordRounds int
 	// Version is the newest protocol that is spoken, and what logins are told; all patches of its minor version from

@@ -18,6 +18,8 @@ type Log interface {
 	After(offset uint64) (bytes uint64)
 	// DropSegments removes the oldest segments, at most so many. The next offset stays.
 	DropSegments(count uint32) error
+	// Truncate removes the messages from an offset on, which is then the next one.
+	Truncate(next uint64) error
 	// Close gives up what the log holds. A log of a partition that was deleted is removed by it.
 	Close() error
 }

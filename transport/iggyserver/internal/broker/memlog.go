@@ -2,6 +2,7 @@ package broker
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -43,14 +44,7 @@ func (l *memLog) Append(batch []byte) error {
 	if h.BaseOffset != l.next {
 		return fmt.Errorf("append: batch begins at offset %d, the log goes on at %d", h.BaseOffset, l.next)
 	}
-	if l.open > 0 && l.open+uint64(len(batch)) > l.segmentBytes {
-		l.segments, l.open = append(l.segments, 0), 0
-	}
-	l.end += uint64(len(batch))
-	l.batches = append(l.batches, storedBatch{data: batch, base: h.BaseOffset, time: h.BaseTimestamp, ends: l.end})
-	l.segments[len(l.segments)-1]++
-	l.open += uint64(len(batch))
-	l.next += uint64(h.Count)
+	l.add(storedBatch{data: batch, base: h.BaseOffset, time: h.BaseTimestamp}, h.Count)
 	return nil
 }
 
@@ -156,6 +150,48 @@ func (l *memLog) DropSegments(count uint32) error {
 		l.segments, l.open = []int{0}, 0
 	}
 	return nil
+}
+
+// Truncate implements [Log]. It stores what stays anew, as reads may have the batches that go.
+func (l *memLog) Truncate(next uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if next >= l.next {
+		return nil
+	}
+	old := l.batches
+	if len(old) > 0 {
+		l.end = old[0].begins()
+	}
+	l.batches, l.segments, l.open, l.next = nil, []int{0}, 0, next
+	for _, b := range old {
+		if b.base >= next {
+			break
+		}
+		kept, count, err := wire.AppendSlice(nil, b.data, b.base, uint32(min(next-b.base, math.MaxUint32)))
+		if err != nil {
+			return fmt.Errorf("truncate to offset %d: %w", next, err)
+		}
+		if len(kept) == len(b.data) {
+			kept = b.data // all of it
+		}
+		l.add(storedBatch{data: kept, base: b.base, time: b.time}, count)
+	}
+	return nil
+}
+
+// add puts a batch behind the others, in a new segment if the open one is full.
+func (l *memLog) add(b storedBatch, count uint32) {
+	size := uint64(len(b.data))
+	if l.open > 0 && l.open+size > l.segmentBytes {
+		l.segments, l.open = append(l.segments, 0), 0
+	}
+	l.end += size
+	b.ends = l.end
+	l.batches = append(l.batches, b)
+	l.segments[len(l.segments)-1]++
+	l.open += size
+	l.next = b.base + uint64(count)
 }
 
 // Close implements [Log].

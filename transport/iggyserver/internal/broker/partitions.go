@@ -125,14 +125,20 @@ func deleteSegments(r *request, arguments wire.DeleteSegments) (wire.Body, wire.
 	if p == nil {
 		return nil, wire.CodePartitionNotFound
 	}
+	if err := r.broker.shrink(p, func() error { return p.log.DropSegments(arguments.Count) }); err != nil {
+		return nil, wire.CodeError
+	}
+	return nil, 0
+}
+
+// shrink removes messages from the log of a partition, and counts them out.
+func (b *Broker) shrink(p *partition, remove func() error) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
 	before := p.log.Span().Bytes
-	if err := p.log.DropSegments(arguments.Count); err != nil {
-		return nil, wire.CodeError
-	}
-	r.broker.logged.Add(int64(p.log.Span().Bytes) - int64(before))
-	return nil, 0
+	err := remove()
+	b.logged.Add(int64(p.log.Span().Bytes) - int64(before))
+	return err
 }
 
 // partition returns a partition, or nil.

@@ -3,12 +3,12 @@ package broker
 import (
 	"crypto/pbkdf2"
 	"crypto/rand"
-	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/subtle"
 	"fmt"
 )
 
-// passwordHash is a password that can be compared but not read: PBKDF2 with HMAC-SHA-256 and a salt of its own (RFC 8018).
+// passwordHash is a password that can be compared but not read: PBKDF2 with HMAC-SHA-512 and a salt of its own (RFC 8018).
 type passwordHash struct {
 	salt   [16]byte
 	rounds int
@@ -28,7 +28,7 @@ func hashPassword(password string, rounds int) (passwordHash, error) {
 }
 
 func (h *passwordHash) derive(password string) ([]byte, error) {
-	return pbkdf2.Key(sha256.New, password, h.salt[:], h.rounds, sha256.Size)
+	return pbkdf2.Key(sha512.New, password, h.salt[:], h.rounds, sha512.Size)
 }
 
 // matches says whether it is the password. It takes the same time for every password.

@@ -146,7 +146,8 @@ func (r *request) serve(q *query, places []place) ([]wire.FetchSection, wire.Cod
 			continue
 		}
 		limit := ReadLimit{Count: left, Bytes: min(room, clamp(q.targets[i].MaxBytes)), AtLeastOne: left == q.most}
-		records, n, err := at.partition.log.Read(nil, at.from, limit)
+		records := make([]byte, 0, min(uint64(max(0, limit.Bytes)), at.partition.log.After(at.from)))
+		records, n, err := at.partition.log.Read(records, at.from, limit)
 		if err != nil {
 			return nil, codeCannotReadMessage
 		}

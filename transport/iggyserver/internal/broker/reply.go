@@ -2,6 +2,9 @@ package broker
 
 import "github.com/runnel-go/runnel/transport/wire"
 
+// smallPayload is room for the payload of most replies, messages aside.
+const smallPayload = 128
+
 // reply makes the frame for an outcome. It echoes what the client checks before it believes that something is committed.
 func (r *request) reply(o outcome) []byte {
 	h := wire.NewReply(&r.header)
@@ -16,7 +19,8 @@ func (r *request) reply(o outcome) []byte {
 	if o.code != 0 {
 		return r.refusal(h, o.code)
 	}
-	frame, err := wire.AppendReply(nil, h, o.payload)
+	dst := make([]byte, 0, wire.HeaderSize+smallPayload+len(o.raw))
+	frame, err := wire.AppendReply(dst, h, o.payload)
 	if err == nil && len(o.raw) > 0 {
 		frame = append(frame, o.raw...)
 		err = wire.SetSize(frame)

@@ -171,6 +171,36 @@ func TestARepeatWaitsForTheWriteThatIsAtWork(t *testing.T) {
 	})
 }
 
+// movingLog is a log of one message that does something whenever it is read.
+type movingLog struct {
+	badLog
+
+	batch []byte
+	then  func()
+}
+
+func (l *movingLog) Read(dst []byte, _ uint64, _ broker.ReadLimit) ([]byte, uint32, error) {
+	l.then()
+	return append(dst, l.batch...), 1, nil
+}
+
+func TestWhatAMemberReadsWhileItLosesThePartitionIsNotServed(t *testing.T) {
+	t.Parallel()
+	l := &movingLog{batch: batch(t, nil, "a"), then: func() {}}
+	l.span = broker.Span{Next: 1, Segments: 1}
+	c := withGroup(t, 1, func(c *broker.Config) {
+		c.OpenLog = func(broker.LogSpec) (broker.Log, error) { return l, nil }
+	})
+	one, two := c.join(), c.join()
+	l.then = func() { one.ok(wire.CmdLeaveConsumerGroup, &wire.LeaveConsumerGroup{GroupOf: workers}) }
+	code, _, _ := one.take(c.at(0), 0, 1)
+	require.Equal(t, wire.CodeConsumerGroupPartitionNotOwned, code)
+	l.then = func() {}
+	code, got, _ := two.take(c.at(0), 0, 1)
+	require.Zero(t, code)
+	require.Equal(t, []string{"a"}, got)
+}
+
 func TestLargeRequestsThatSendNothingAreRefused(t *testing.T) {
 	t.Parallel()
 	c := root(t, newBroker(t))

@@ -207,6 +207,35 @@ func TestAPartitionMovesThoughItsOwnerNeverCommits(t *testing.T) {
 	})
 }
 
+func TestAnotherJoinDoesNotPutOffAHandover(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := withGroup(t, 2)
+		c.running(t)
+		c.put(1, "a")
+		one := c.join()
+		one.take(c.at(1), 1, 1)
+		two := c.join()
+		time.Sleep(20 * time.Second)
+		c.join()
+		time.Sleep(12 * time.Second)
+		require.Equal(t, []uint32{1}, two.sync().Partitions)
+	})
+}
+
+func TestTheOffsetsOfAGroupAreDeletedWithIt(t *testing.T) {
+	t.Parallel()
+	c := withGroup(t, 1, func(c *brokerConfig) { c.Limits.Offsets = 1 })
+	c.put(0, "a")
+	code, _ := c.join().tryAt(c.at(0), wire.CmdStoreConsumerOffset, storing(groupReads, 0, 0))
+	require.Zero(t, code)
+	code, _ = c.tryAt(c.at(0), wire.CmdStoreConsumerOffset, storing(reader, 0, 0))
+	require.Equal(t, wire.CodeTooManyConsumerOffsets, code)
+	c.ok(wire.CmdDeleteConsumerGroup, &wire.DeleteConsumerGroup{GroupOf: workers})
+	code, _ = c.tryAt(c.at(0), wire.CmdStoreConsumerOffset, storing(reader, 0, 0))
+	require.Zero(t, code)
+}
+
 func TestAWaitOfAGroupEndsWhenItsPartitionMoves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

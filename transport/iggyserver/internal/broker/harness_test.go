@@ -1,7 +1,6 @@
 package broker_test
 
 import (
-	"context"
 	"sync/atomic"
 	"testing"
 
@@ -264,11 +263,4 @@ func payloads(t testing.TB, records []byte) []string {
 	}
 	require.NoError(t, r.Err())
 	return texts
-}
-
-// background is a context for calls whose test ends them in another way.
-func background(t testing.TB) context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
-	return ctx
 }

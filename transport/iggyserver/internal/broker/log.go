@@ -42,8 +42,10 @@ type Span struct {
 	Next uint64
 	// Bytes is the size of the messages with their headers.
 	Bytes uint64
-	// Segments is the number of segments, at least 1.
+	// Segments is the number of segments, at least 1: the last one is open.
 	Segments uint32
+	// OldestUntil is when the newest message of the oldest segment was stored, in microseconds since 1970.
+	OldestUntil uint64
 }
 
 // messages is the number of messages: offsets have no gaps.

@@ -120,6 +120,7 @@ func (l *memLog) Span() Span {
 	if len(l.batches) > 0 {
 		s.First = l.batches[0].base
 		s.Bytes = l.end - l.batches[0].begins()
+		s.OldestUntil = l.batches[l.segments[0]-1].time
 	}
 	return s
 }

@@ -3,6 +3,7 @@ package broker_test
 import (
 	"encoding/binary"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,6 +29,39 @@ func TestMessagesGetTheNextOffsets(t *testing.T) {
 	require.NotZero(t, second.BaseTimestamp)
 	require.GreaterOrEqual(t, second.BaseTimestamp, first.BaseTimestamp)
 	require.Equal(t, uint64(1000), second.OriginTimestamp)
+}
+
+// steppingClock tells times that a test sets.
+type steppingClock struct{ now time.Time }
+
+func (c *steppingClock) Now() time.Time { return c.now }
+
+func (c *steppingClock) After(d time.Duration) (<-chan time.Time, func()) {
+	t := time.NewTimer(d)
+	return t.C, func() { t.Stop() }
+}
+
+func TestTheTimesOfMessagesDoNotGoBackWithTheClock(t *testing.T) {
+	t.Parallel()
+	clock := &steppingClock{now: time.UnixMicro(5_000_000)}
+	c := withTopic(t, 1, func(c *brokerConfig) { c.Clock = clock })
+	c.put(0, "a")
+	clock.now = time.UnixMicro(4_000_000)
+	c.put(0, "b")
+	require.Equal(t, uint32(2), c.poll(polling(reader, 0, from(wire.FromTimestamp, 5_000_000), 9)).Count)
+}
+
+func TestTheSendersFrameIsNotKept(t *testing.T) {
+	t.Parallel()
+	c := withTopic(t, 1)
+	h := c.header(wire.CmdSendMessages)
+	h.Context = c.at(0)
+	frame := c.frame(h, sending(0, 1, batch(t, nil, "a")))
+	sent := append([]byte(nil), frame...)
+	c.send(frame)
+	require.Equal(t, sent, frame, "nor changed")
+	clear(frame)
+	require.Equal(t, []string{"a"}, payloads(t, c.poll(polling(reader, 0, from(wire.FromFirst, 0), 1)).Records))
 }
 
 // damaged is a batch of two messages, changed behind its checksums.

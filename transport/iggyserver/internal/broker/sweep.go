@@ -18,6 +18,11 @@ func (b *Broker) sweep(now time.Time) {
 	for g := range b.moving {
 		b.settle(g)
 	}
+	for _, s := range b.streams.all() {
+		for _, t := range s.topics.all() {
+			b.retain(t, micros(now))
+		}
+	}
 }
 
 // sweepMember ends the memberships of a session that was not heard for too long, and its connections. The session itself

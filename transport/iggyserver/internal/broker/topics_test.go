@@ -79,6 +79,16 @@ func TestMetadataThatCannotBeIsRejected(t *testing.T) {
 	c.refused(2021, wire.CmdCreateTopic, &wire.CreateTopic{Stream: orders, Name: "third"})
 }
 
+func TestTheDeletionOfSegmentsIsAnsweredAsTheOperationItBecame(t *testing.T) {
+	t.Parallel()
+	c := withTopic(t, 1)
+	frame := c.frame(c.header(wire.CmdDeleteSegments), &wire.DeleteSegments{Stream: orders, Topic: events, Count: 1})
+	h, body, err := wire.DecodeReply(c.send(frame))
+	require.NoError(t, err)
+	require.Equal(t, wire.OpInternalDeleteSegments, h.Operation)
+	require.Equal(t, []byte{0, 0, 0, 0}, body)
+}
+
 func TestAPartitionThatIsMadeAgainHasANewLife(t *testing.T) {
 	t.Parallel()
 	c := withTopic(t, 2)

@@ -35,11 +35,14 @@ func TestAUserIsThereUntilItIsDeleted(t *testing.T) {
 
 	ada := login(t, c.broker, "ada", "secret")
 	require.Equal(t, uint32(1), ada.user)
+	token := decode[wire.RawToken](t, ada.ok(wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "mine"}))
 	c.ok(wire.CmdDeleteUser, &wire.DeleteUser{User: wire.ID(1)})
 	require.Empty(t, c.ok(wire.CmdGetUser, &wire.GetUser{User: wire.ID(1)}))
 	require.Equal(t, wire.EvictNoSession, ada.evicted(ada.frame(ada.header(wire.CmdGetMe), nil)).Reason)
 	late := connect(t, c.broker)
 	require.Equal(t, wire.EvictInvalidCredentials, late.evicted(late.loginFrame("ada", "secret")).Reason)
+	late.dial()
+	require.Equal(t, wire.EvictInvalidToken, late.evicted(late.tokenFrame(token.Token)).Reason)
 }
 
 func TestUsersThatCannotBeAreRejected(t *testing.T) {

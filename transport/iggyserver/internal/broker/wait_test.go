@@ -181,6 +181,7 @@ func TestTooManyWaitsOfASessionAreRefused(t *testing.T) {
 		c := withTopic(t, 1, func(c *brokerConfig) { c.Limits.Waits = 2 })
 		one := c.start(c.at(0), wire.CmdPollMessagesDeferred, next(20*time.Second, 1))
 		two := c.start(c.at(0), wire.CmdPollMessagesDeferred, next(20*time.Second, 1))
+		require.Equal(t, 2, c.broker.Waiters())
 		code, _ := c.tryAt(c.at(0), wire.CmdPollMessagesDeferred, next(20*time.Second, 1))
 		require.Equal(t, wire.CodeDeferredPollCapacityExceeded, code)
 		one.giveUp()
@@ -189,6 +190,7 @@ func TestTooManyWaitsOfASessionAreRefused(t *testing.T) {
 		c.put(0, "a")
 		require.Equal(t, uint32(1), two.polled(t).Count)
 		require.Equal(t, uint32(1), three.polled(t).Count)
+		require.Zero(t, c.broker.Waiters())
 	})
 }
 
@@ -198,11 +200,13 @@ func TestAFetchWaitsForAllItsPartitionsTogether(t *testing.T) {
 		c := withTopic(t, 3)
 		f := c.fetching(10, 0, 1, 2)
 		f.WaitMicros, f.MinCount = 20_000_000, 2
+		begun := time.Now()
 		w := c.start(wire.PartitionContext{}, wire.CmdFetchMessages, f)
 		c.put(2, "a")
 		w.waits(t)
 		c.put(0, "b")
 		_, code, payload := open(t, <-w.reply)
+		require.Zero(t, time.Since(begun), "as many as asked for are enough")
 		require.Zero(t, code)
 		sections := decode[wire.FetchedMessages](t, payload).Sections
 		require.Equal(t, []string{"b"}, payloads(t, sections[0].Records))
@@ -238,6 +242,38 @@ func TestAWaitEndsWithTheSessionAndWithTheBroker(t *testing.T) {
 		require.True(t, closing)
 		late := connect(t, c.broker)
 		<-late.link.Done()
+	})
+}
+
+func TestARequestThatIsAtWorkChangesNothingOfAClosedBroker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := root(t, newBroker(t))
+		release := c.broker.HoldHashing()
+		create := c.start(wire.PartitionContext{}, wire.CmdCreateUser, &wire.CreateUser{Username: "ada", Password: "secret", Status: 1})
+		create.waits(t)
+		require.NoError(t, c.broker.Close())
+		release()
+		_, code, _ := open(t, <-create.reply)
+		require.Equal(t, wire.CodeTransientNotAccepted, code)
+	})
+}
+
+func TestALoginWhoseConnectionIsGoneIsGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := connect(t, newBroker(t))
+		release := c.broker.HoldHashing()
+		defer release()
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan bool)
+		go func() {
+			reply, closing := c.link.Handle(ctx, c.loginFrame("iggy", "iggy"))
+			done <- closing && reply == nil
+		}()
+		synctest.Wait()
+		cancel()
+		require.True(t, <-done)
 	})
 }
 

@@ -153,7 +153,8 @@ func TestARepeatWaitsForTheWriteThatIsAtWork(t *testing.T) {
 		}
 		synctest.Wait()
 		begin <- nil
-		require.Equal(t, <-replies, <-replies)
+		one, other := <-replies, <-replies
+		require.Equal(t, one, other)
 		require.Equal(t, 1, calls, "the repeat stores nothing")
 
 		h.Request = c.counter.Add(1)

@@ -1,9 +1,11 @@
 package broker
 
 // Log keeps the messages of one partition: batches as they are stored, encoded, one behind the other. Reading may go on
-// while a batch is appended; there is one append at a time.
+// while a batch is appended; there is one append at a time. Other writes of the partition wait for Append, and all changes
+// of metadata for DropSegments, Truncate and Close: they are not to take longer than they must.
 type Log interface {
 	// Append stores a batch that begins at the next offset. The log may keep batch; its bytes are not changed any more.
+	// Once it returns, the batch counts as stored: its sender is told so.
 	Append(batch []byte) error
 	// Read appends to dst the batches with the messages from an offset on, within the limits, and returns the longer slice
 	// and the number of messages. The first and the last batch may be parts. What was removed is left out; from an offset

@@ -198,8 +198,8 @@ func (r *request) commit(change func() (wire.Body, wire.Code)) outcome {
 // beforeCommit says whether a request with the code is refused before it gets a position in the log. Others are
 // rejected by what the log holds: a name that is taken, something that is not there.
 func beforeCommit(code wire.Code) bool {
-	switch {
-	case code == wire.CodeUnauthenticated, code == wire.CodeUnauthorized, code == wire.CodeInvalidCommand:
+	switch code {
+	case wire.CodeUnauthenticated, wire.CodeUnauthorized, wire.CodeInvalidCommand:
 		return true
 	}
 	return code >= wire.CodeUnsupportedOptionKey && code <= wire.CodeOptionsBlockTooLarge ||

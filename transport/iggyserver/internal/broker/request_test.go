@@ -111,7 +111,8 @@ func TestARepeatOfAWriteGetsTheReplyOfTheFirst(t *testing.T) {
 	c.link.Close()
 	c.dial()
 	c.ok(wire.CmdBindSession, c.binding())
-	require.Equal(t, first, [][]byte{c.send(create), c.send(rejected), c.send(send)})
+	again := [][]byte{c.send(create), c.send(rejected), c.send(send)}
+	require.Equal(t, first, again)
 	require.Equal(t, uint32(2), c.poll(polling(reader, 0, wire.PollingStrategy{Kind: wire.FromFirst}, 10)).Count)
 }
 

@@ -1,11 +1,3 @@
-// Package broker is the core of the embedded Iggy server: one node that takes requests as frames of the binary protocol
-// and answers with frames. It does no network I/O; listeners call it.
-//
-//	b, err := broker.New(broker.Config{})
-//	link := b.Connect(broker.Peer{Transport: wire.TransportTCP, Address: "10.0.0.7:50123"})
-//	reply, closing := link.Handle(ctx, frame)
-//
-// The rules it follows are those of the Iggy binary protocol, version 0.12, for a server that is alone in its cluster.
 package broker
 
 import (

@@ -60,6 +60,17 @@ func (b *Broker) Truncate(stream, topic wire.Identifier, partition uint32, next 
 	return b.shrink(p, func() error { return p.log.Truncate(next) })
 }
 
+// Evict ends the connection for a reason, as if the client had given it. Its session lives on.
+func (l *Link) Evict(why wire.EvictReason) {
+	l.broker.mu.Lock()
+	defer l.broker.mu.Unlock()
+	if l.session == nil {
+		l.end(nil) // an eviction names a client
+		return
+	}
+	l.evict(l.session.client, why)
+}
+
 func (b *Broker) topicOf(stream, name wire.Identifier) (*topic, error) {
 	s, ok := b.streams.find(stream)
 	if !ok {

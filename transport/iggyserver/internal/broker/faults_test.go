@@ -54,6 +54,24 @@ func TestAStoredOffsetMayLieBeyondTheEndOfWhatIsLeft(t *testing.T) {
 	require.Equal(t, []string{"f"}, payloads(t, c.poll(next).Records))
 }
 
+func TestAConnectionIsEvictedForAnyReason(t *testing.T) {
+	t.Parallel()
+	c := root(t, newBroker(t))
+	for why := wire.EvictNoSession; why <= wire.EvictMalformedLogin; why++ {
+		c.link.Evict(why)
+		<-c.link.Done()
+		e, err := wire.DecodeEviction(c.link.Eviction())
+		require.NoError(t, err)
+		require.Equal(t, wire.Eviction{Client: c.id, Reason: why}, e)
+		c.dial()
+		c.ok(wire.CmdBindSession, c.binding())
+	}
+	nobody := connect(t, c.broker)
+	nobody.link.Evict(wire.EvictStaleClient)
+	<-nobody.link.Done()
+	require.Empty(t, nobody.link.Eviction())
+}
+
 func TestFaultsOfWhatIsNotThereAreErrors(t *testing.T) {
 	t.Parallel()
 	b := withTopic(t, 1).broker

@@ -110,7 +110,9 @@ func (r *request) resizable(stream, topic wire.Identifier, count uint32) (*topic
 		return nil, code
 	case string(t.settings[wire.OptionResizePolicy].Data) == "fixed":
 		return nil, codePartitionResizeDisabled
-	case count < 1 || count > wire.MaxPartitions:
+	case count < 1:
+		return nil, wire.CodeInvalidPartitionsCount
+	case count > wire.MaxPartitions:
 		return nil, wire.CodeTooManyPartitions
 	}
 	return t, 0

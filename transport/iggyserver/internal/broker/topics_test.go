@@ -65,7 +65,7 @@ func TestMetadataThatCannotBeIsRejected(t *testing.T) {
 		"more than one request creates": {
 			wire.CmdCreateTopic, &wire.CreateTopic{Stream: orders, Name: "t", PartitionsCount: 1001}, wire.CodeTooManyPartitions,
 		},
-		"no partitions":         {wire.CmdCreatePartitions, &wire.CreatePartitions{Stream: orders, Topic: events}, wire.CodeTooManyPartitions},
+		"no partitions":         {wire.CmdCreatePartitions, &wire.CreatePartitions{Stream: orders, Topic: events}, wire.CodeInvalidPartitionsCount},
 		"partitions of none":    {wire.CmdCreatePartitions, &wire.CreatePartitions{Stream: orders, Topic: nowhere, Count: 1}, wire.CodeTopicIDNotFound},
 		"more than there are":   {wire.CmdDeletePartitions, &wire.DeletePartitions{Stream: orders, Topic: events, Count: 3}, wire.CodeInvalidPartitionsCount},
 		"segments of none":      {wire.CmdDeleteSegments, &wire.DeleteSegments{Stream: orders, Topic: events, Partition: 7, Count: 1}, wire.CodePartitionNotFound},

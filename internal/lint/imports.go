@@ -75,6 +75,7 @@ var arrows = []struct {
 	{"transport/ws", []string{"transport", "transport/internal/"}},
 	{"transport/quic", []string{"transport"}},
 	{"transport/dial", []string{"transport", "transport/tcp", "transport/ws", "transport/quic"}},
+	{"transport/iggyserver/internal/", []string{"transport/wire"}},
 	{"runneltest", []string{".", "checkpoint"}},
 	{"cmd/runnel", []string{".", "checkpoint"}},
 	{"examples/", []string{".", "checkpoint", "flow/", "source/", "sink/", "runneltest"}},

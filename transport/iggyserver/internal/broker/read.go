@@ -1,0 +1,222 @@
+package broker
+
+import (
+	"context"
+	"time"
+
+	"github.com/runnel-go/runnel/transport/wire"
+)
+
+// query is what a poll or a fetch asks for.
+type query struct {
+	consumer      wire.Consumer
+	stream, topic wire.Identifier
+	targets       []wire.FetchTarget
+	least, most   uint32 // messages
+	bytes         int    // of all batches
+	autoCommit    bool
+	wait          time.Duration
+}
+
+// place is where a target is read.
+type place struct {
+	code       wire.Code // why it cannot be read, or 0
+	partition  *partition
+	reader     consumer
+	generation uint64 // of the ownership
+	from       uint64
+	span       Span
+}
+
+// read answers a query once there is enough, or the wait is over. ok is false if nobody waits for an answer any more.
+func (r *request) read(ctx context.Context, q *query) (sections []wire.FetchSection, code wire.Code, ok bool) {
+	w := r.waiting(min(q.wait, r.broker.config.MaxWait))
+	defer w.end()
+	for {
+		places, code := r.places(q, w)
+		if code != 0 {
+			return nil, code, true
+		}
+		if w.over || q.enough(places) {
+			sections, code := r.serve(q, places)
+			return sections, code, true
+		}
+		if code, ok := w.pause(ctx); code != 0 || !ok {
+			return nil, code, ok
+		}
+	}
+}
+
+// places looks up where the targets are. A target that cannot be read has a code, and does not keep others from it.
+func (r *request) places(q *query, w *waiting) ([]place, wire.Code) {
+	b := r.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t, code := r.topic(q.stream, q.topic, poll)
+	if code != 0 {
+		return nil, code
+	}
+	who, code := r.consumer(t, q.consumer)
+	if code != 0 {
+		return nil, code
+	}
+	places := make([]place, len(q.targets))
+	for i := range q.targets {
+		target, at := &q.targets[i], &places[i]
+		at.reader = who
+		at.partition, at.generation, at.code = who.mayRead(t.topic, target)
+		if at.code != 0 {
+			continue
+		}
+		w.watch(at.partition)
+		at.span = at.partition.log.Span()
+		at.from = at.begins(target.Strategy, q.most)
+	}
+	return places, 0
+}
+
+// mayRead returns the partition of a target if it means its present life, and its present owner if a group reads.
+func (c *consumer) mayRead(t *topic, target *wire.FetchTarget) (*partition, uint64, wire.Code) {
+	p, code := t.fenced(target.Partition, target.Incarnation)
+	switch {
+	case code != 0:
+		return nil, 0, code
+	case c.group == nil && target.OwnerGeneration != 0:
+		return nil, 0, wire.CodeConsumerGroupPartitionNotOwned
+	case c.group == nil:
+		return p, 0, 0
+	}
+	o, ok := c.group.reads(c.member, p, target.OwnerGeneration)
+	if !ok {
+		return nil, 0, wire.CodeConsumerGroupPartitionNotOwned
+	}
+	return p, o.generation, 0
+}
+
+// begins returns the offset where a read begins. One below the oldest message begins with that.
+func (p *place) begins(s wire.PollingStrategy, count uint32) uint64 {
+	from := p.span.First
+	switch s.Kind {
+	case wire.FromOffset:
+		from = s.Value
+	case wire.FromTimestamp:
+		from = p.partition.log.Since(s.Value)
+	case wire.FromLast:
+		from = p.span.Next - min(p.span.Next, uint64(count))
+	case wire.FromNext:
+		if stored, ok := p.partition.offsets[p.reader.key]; ok {
+			from = stored + 1
+		}
+	}
+	return max(from, p.span.First)
+}
+
+// available is the number of messages that there are to read.
+func (p *place) available() uint64 {
+	if p.from >= p.span.Next {
+		return 0
+	}
+	return p.span.Next - p.from
+}
+
+// enough says whether there is as much as the query waits for, or as fits into the reply. A target that cannot be read is
+// told at once.
+func (q *query) enough(places []place) bool {
+	var messages, bytes uint64
+	for i := range places {
+		at := &places[i]
+		if at.code != 0 {
+			return true
+		}
+		messages += at.available()
+		bytes += at.partition.log.After(at.from)
+	}
+	return messages >= uint64(q.least) || messages > 0 && bytes >= uint64(q.bytes)
+}
+
+// serve reads the messages, and then takes note of what was read: for the ownership, and for the offset if the query
+// commits. A partition that went to another owner meanwhile is not served.
+func (r *request) serve(q *query, places []place) ([]wire.FetchSection, wire.Code) {
+	sections := make([]wire.FetchSection, len(places))
+	room, left := min(q.bytes, r.broker.config.Limits.ReadBytes), q.most
+	for i := range places {
+		at, section := &places[i], &sections[i]
+		section.Partition, section.Status, section.NextOffset = q.targets[i].Partition, at.code, at.from
+		if at.code != 0 {
+			continue
+		}
+		limit := ReadLimit{Count: left, Bytes: min(room, clamp(q.targets[i].MaxBytes)), AtLeastOne: left == q.most}
+		records := make([]byte, 0, min(uint64(max(0, limit.Bytes)), at.partition.log.After(at.from)))
+		records, n, err := at.partition.log.Read(records, at.from, limit)
+		if err != nil {
+			return nil, codeCannotReadMessage
+		}
+		section.Records, section.Count = records, n
+		room, left = room-len(records), left-n
+	}
+	r.noteServed(q, places, sections)
+	return sections, 0
+}
+
+// noteServed completes the sections under the lock.
+func (r *request) noteServed(q *query, places []place, sections []wire.FetchSection) {
+	b := r.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range places {
+		at, section := &places[i], &sections[i]
+		if at.code != 0 {
+			continue
+		}
+		if !at.stillOwned() {
+			*section = wire.FetchSection{
+				Partition: section.Partition, Status: wire.CodeConsumerGroupPartitionNotOwned, NextOffset: at.from,
+			}
+			continue
+		}
+		section.CurrentOffset = at.partition.log.Span().newest()
+		section.Context = wire.PartitionContext{
+			Incarnation: at.partition.incarnation, OwnerGeneration: at.generation, MetadataOp: b.op,
+		}
+		if section.Count == 0 {
+			continue
+		}
+		section.NextOffset = lastOffset(section.Records) + 1
+		if at.reader.group != nil {
+			o := at.reader.group.owned[at.partition.id]
+			o.served = max(o.served, section.NextOffset)
+		}
+		if q.autoCommit {
+			_ = b.storeOffset(at.partition, at.reader, section.NextOffset-1) // the outcome is not in the reply
+		}
+	}
+}
+
+// stillOwned says whether the ownership that a read began with is there at its end.
+func (p *place) stillOwned() bool {
+	if p.reader.group == nil {
+		return true
+	}
+	_, ok := p.reader.group.reads(p.reader.member, p.partition, p.generation)
+	return ok
+}
+
+// lastOffset returns the offset of the last message of some batches.
+func lastOffset(records []byte) uint64 {
+	var last uint64
+	for len(records) > 0 {
+		h, err := wire.DecodeBatchHeader(records)
+		if err != nil || h.Length > uint64(len(records)) {
+			break
+		}
+		batch := records[:h.Length]
+		records = records[h.Length:]
+		if len(records) > 0 {
+			continue
+		}
+		for r := wire.NewRecords(batch); r.Next(); {
+			last = r.Message().Offset
+		}
+	}
+	return last
+}

@@ -1,0 +1,82 @@
+package broker
+
+import (
+	"slices"
+
+	"github.com/runnel-go/runnel/transport/wire"
+)
+
+// named is what has a number and a name: streams, topics, groups, users.
+type named interface {
+	comparable
+	// label returns number and name.
+	label() (id uint32, name string)
+	// number gives it its number.
+	number(id uint32)
+}
+
+// shelf holds things by number and by name. Numbers count from 0 and are not used twice, so that a permission or an
+// offset of something deleted does not fit what comes later. The zero value is empty.
+type shelf[T named] struct {
+	items  []T // by number
+	byName map[string]T
+	next   uint32
+}
+
+// add gives a thing its number.
+func (s *shelf[T]) add(item T) {
+	if s.byName == nil {
+		s.byName = map[string]T{}
+	}
+	item.number(s.next)
+	s.next++
+	s.items = append(s.items, item)
+	_, name := item.label()
+	s.byName[name] = item
+}
+
+// find returns what an identifier names.
+func (s *shelf[T]) find(id wire.Identifier) (item T, ok bool) {
+	if id.Name != "" {
+		item, ok = s.byName[id.Name]
+		return item, ok
+	}
+	if at, ok := s.at(id.Number); ok {
+		return s.items[at], true
+	}
+	return item, false
+}
+
+func (s *shelf[T]) at(id uint32) (int, bool) {
+	return slices.BinarySearchFunc(s.items, id, func(item T, id uint32) int {
+		n, _ := item.label()
+		return int(int64(n) - int64(id))
+	})
+}
+
+// has says whether a name is taken.
+func (s *shelf[T]) has(name string) bool {
+	_, ok := s.byName[name]
+	return ok
+}
+
+// remove takes a thing away.
+func (s *shelf[T]) remove(item T) {
+	id, name := item.label()
+	if at, ok := s.at(id); ok {
+		s.items = slices.Delete(s.items, at, at+1)
+		delete(s.byName, name)
+	}
+}
+
+// renamed files a thing that had another name under the one it has now.
+func (s *shelf[T]) renamed(item T, was string) {
+	delete(s.byName, was)
+	_, name := item.label()
+	s.byName[name] = item
+}
+
+// all returns everything by number. It is not to be changed.
+func (s *shelf[T]) all() []T { return s.items }
+
+func (s *shelf[T]) len() int { return len(s.items) }

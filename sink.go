@@ -25,7 +25,8 @@ type Writer[T any] interface {
 	Write(ctx context.Context, batch Batch[T]) error
 	// Flush returns when everything written is durable.
 	Flush(ctx context.Context) error
-	// Close ends the writer. What was not flushed may be lost.
+	// Close ends the writer. What was not flushed may be lost. A pipeline calls it once. It may be called again; later
+	// calls return nil or [ErrClosed]. sink/sinktest checks that.
 	Close(ctx context.Context) error
 }
 

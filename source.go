@@ -30,7 +30,9 @@ type Reader[T any] interface {
 	// commits only what the reader still owns in the token's generation and refuses the rest with [ErrNotOwned]. A commit
 	// that fails otherwise is tried again with the next marker's position, and fails the run only at the last.
 	Commit(ctx context.Context, pos checkpoint.Position) error
-	// Close ends the reader and wakes a Read that waits. It is called once, after the last Commit.
+	// Close ends the reader and wakes a Read that waits. A pipeline calls it once, after the last Commit, and maybe while a
+	// Read is on. It may be called again, also at the same time; later calls return nil or [ErrClosed].
+	// source/sourcetest checks that.
 	Close(ctx context.Context) error
 }
 

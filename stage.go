@@ -12,6 +12,11 @@ import (
 // Optional abilities, found by assertion: [Flusher], [Snapshotter], [Timed], [Finisher], [Holder], [Labeler].
 type Stage[I, O any] interface {
 	// Process handles a batch and emits to out. An error ends the run; for a record that failed, see [Out.Fail].
+	//
+	// An input record that nothing is emitted for, and that is not counted by [Out.Passed] or [Out.Filtered], is taken for
+	// filtered: nothing checks whether it was lost, and [StageStatus] shows it by In and Out only, not in its Filtered. So a
+	// stage that drops on purpose calls Filtered. One that calls either keeps its own count, of all its input: a record
+	// without an outcome fails the run at its end.
 	Process(ctx context.Context, in Batch[I], out *Out[O]) error
 }
 

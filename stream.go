@@ -64,6 +64,9 @@ func sinkFor[T any](p *Pipeline, sink Sink[T], opts []StageOption) *sinkNode[T] 
 // Apply passes a stream through a stage. kind is the stem of its name. open is called for each attempt of a run, and
 // once for each worker of [Parallel]. route, if not nil, sends records of one key to the same worker; without it
 // workers take what comes, and order is kept unless [Unordered] is given. A stage with state says so by [Stateful].
+// A stage that drops records on purpose calls [Out.Filtered] for them; one whose outputs do not stand for one input each
+// calls [Out.Passed] or Filtered for every input. What comes out nowhere and is not counted is taken for filtered, without
+// a check and without being counted in [StageStatus].Filtered.
 func Apply[I, O any](s Stream[I], kind string, route func(I) uint64, open func(StageEnv) (Stage[I, O], error), opts ...StageOption) Stream[O] {
 	n := s.pipeline().add(engine.RoleStage, kind, opts)
 	n.keyed = route != nil

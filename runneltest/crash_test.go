@@ -95,6 +95,12 @@ func TestCrashRunsOnSinkThatRepeats(t *testing.T) {
 	}, runneltest.Most(20), runneltest.Seed(7))
 }
 
+func TestExampleOfCrashFindsNothingLostOrRepeated(t *testing.T) {
+	t.Parallel()
+	runneltest.CheckGoroutines(t)
+	squaresSurviveKills(t)
+}
+
 func TestCrashFindsWhatIsRepeated(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestCrashRunsOnSinkThatRepeats$")

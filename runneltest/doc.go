@@ -13,6 +13,8 @@
 //     to say whether anything was lost or repeated.
 //   - [CheckGoroutines] finds goroutines that a test has left behind.
 //
+// The examples show a test with clock, driver and probe, and one with [Crash].
+//
 // What waits takes a testing.TB and fails the test, with what it waited for, after 30 seconds, or as soon as a run of
 // that testing.TB ends with an error. In a bubble of testing/synctest the 30 seconds are over as soon as nothing moves
 // any more.

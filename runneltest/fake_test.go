@@ -47,3 +47,19 @@ func runFake(test func(tb testing.TB)) []string {
 	<-done
 	return f.failed
 }
+
+// exampleTB is the test of an example, which has no *testing.T: a failure is a panic.
+type exampleTB struct{ fakeTB }
+
+func (e *exampleTB) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (e *exampleTB) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
+
+// testOfExample returns the test of an example, and what ends it.
+func testOfExample() (t testing.TB, end func()) {
+	e := &exampleTB{}
+	return e, func() {
+		for i := len(e.cleanups) - 1; i >= 0; i-- {
+			e.cleanups[i]()
+		}
+	}
+}

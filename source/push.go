@@ -48,8 +48,8 @@ func NewPush[T any]() *Push[T] { return &Push[T]{changed: make(chan struct{})} }
 // Emit sends values and returns once the pipeline has taken them all: then a clean stop does not lose them, and a
 // failure may. It waits while the pipeline is busy or has not started. When it is stopped or has failed, and after
 // [Push.Close], Emit returns [runnel.ErrClosed] at once, joined with the cause if there is one; what was taken by then
-// of the values may come through. The same holds when ctx ends, with its error. Many values in one call cost far less
-// than one at a time.
+// of the values may come through. The same holds when ctx ends, with its error wrapped in what Emit waited for: a run that
+// has the source open, or one that takes the values. Many values in one call cost far less than one at a time.
 func (p *Push[T]) Emit(ctx context.Context, values ...T) error {
 	return p.send(ctx, &emission[T]{values: values, handed: newAck()})
 }
@@ -64,7 +64,12 @@ func (p *Push[T]) EmitAcked(ctx context.Context, values ...T) error {
 	if err := p.send(ctx, e); err != nil {
 		return err
 	}
-	return e.ack.Wait(ctx)
+	select {
+	case <-e.ack.done:
+		return e.ack.err
+	case <-ctx.Done():
+		return fmt.Errorf("source: push: no checkpoint covers the values yet: %w", context.Cause(ctx))
+	}
 }
 
 // EmitRecords sends records with their keys, times and headers as Emit does, and returns what tells when a checkpoint
@@ -124,8 +129,7 @@ func (p *Push[T]) send(ctx context.Context, e *emission[T]) error {
 	case <-e.handed.done:
 		return e.handed.err
 	case <-ctx.Done():
-		p.withdraw(e)
-		return context.Cause(ctx)
+		return fmt.Errorf("source: push: %s: %w", p.withdraw(e), context.Cause(ctx))
 	}
 }
 
@@ -146,13 +150,17 @@ func (p *Push[T]) enqueue(e *emission[T]) error {
 	return nil
 }
 
-// withdraw takes back what was not taken, so that the caller may use its memory again.
-func (p *Push[T]) withdraw(e *emission[T]) {
+// withdraw takes back what was not taken, so that the caller may use its memory again. It says what was waited for.
+func (p *Push[T]) withdraw(e *emission[T]) (why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(p.queue, e); i >= 0 {
 		p.queue = slices.Delete(p.queue, i, i+1)
 	}
+	if p.reader == nil {
+		return "no run has the source open"
+	}
+	return "the pipeline has not taken all values"
 }
 
 // wake lets a Read that waits look again. The lock is held.

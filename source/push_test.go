@@ -194,6 +194,45 @@ func TestEmitGivesUpWithItsContextAndKeepsNothing(t *testing.T) {
 	require.Equal(t, []int{2}, probe.Values())
 }
 
+func TestWhoGivesUpIsToldWhatItWaitedFor(t *testing.T) {
+	t.Parallel()
+	emits := map[string]func(ctx context.Context, p *source.Push[int]) error{
+		"Emit":      func(ctx context.Context, p *source.Push[int]) error { return p.Emit(ctx, 1) },
+		"EmitAcked": func(ctx context.Context, p *source.Push[int]) error { return p.EmitAcked(ctx, 1) },
+		"EmitRecords": func(ctx context.Context, p *source.Push[int]) error {
+			_, err := p.EmitRecords(ctx, runnel.Record[int]{})
+			return err
+		},
+	}
+	for name, emit := range emits {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			err := emit(ctx, source.NewPush[int]())
+			require.EqualError(t, err, "source: push: no run has the source open: context deadline exceeded", name)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		push, gate := source.NewPush[int](), runneltest.NewGate()
+		run := pushTo(t, push, runneltest.HookSink(runneltest.NewProbe[int](), runneltest.Hold(runneltest.OpWrite, 0, gate)),
+			runnel.Checkpoint(checkpoint.Memory(), checkpoint.Every(time.Minute)))
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		require.EqualError(t, push.EmitAcked(ctx, 1),
+			"source: push: no checkpoint covers the values yet: context deadline exceeded")
+		ctx, cancel = context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		err := push.Emit(ctx, 2)
+		for err == nil { // until the channels are full
+			err = push.Emit(ctx, 2)
+		}
+		require.EqualError(t, err, "source: push: the pipeline has not taken all values: context deadline exceeded")
+		gate.Open()
+		require.NoError(t, run.Stop())
+	})
+}
+
 func TestPushedRecordsKeepTheirMetadata(t *testing.T) {
 	t.Parallel()
 	push, probe := source.NewPush[string](), runneltest.NewProbe[string]()

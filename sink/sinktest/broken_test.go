@@ -3,6 +3,7 @@ package sinktest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 
 // breakage says what is wrong with a sink.
 type breakage struct {
-	keepsBatch, losesOnFlush, plain, early, commitsTwice, forgets, keepsUndecided, hidesBad, abortsNothing bool
+	keepsBatch, losesOnFlush, plain, early, commitsTwice, forgets, keepsUndecided, hidesBad, abortsNothing, closesOnce, saysClosed bool
 }
 
 // system is a list that sinks write to in transactions.
@@ -50,6 +51,7 @@ func (s *system) Open(_ context.Context, env runnel.SinkEnv) (runnel.Writer[int]
 type writer struct {
 	s       *system
 	batches [][]int // not copied if the sink is broken so
+	closed  bool
 }
 
 func (w *writer) Write(_ context.Context, b runnel.Batch[int]) error {
@@ -102,6 +104,13 @@ func (w *writer) Abort(context.Context) error {
 }
 
 func (w *writer) Close(ctx context.Context) error {
+	switch {
+	case w.closed && w.s.b.closesOnce:
+		return errors.New("it was closed before")
+	case w.closed && w.s.b.saysClosed:
+		return fmt.Errorf("broken: %w", runnel.ErrClosed)
+	}
+	w.closed = true
 	if w.s.b.abortsNothing && len(w.batches) > 0 {
 		n := checkpoint.Number(1000)
 		token, _ := w.Prepare(ctx, n)
@@ -117,6 +126,7 @@ var breakages = map[string]breakage{
 	"is not what it says": {plain: true}, "shows too early": {early: true}, "commits twice": {commitsTwice: true},
 	"forgets what was decided": {forgets: true}, "shows what was not decided": {keepsUndecided: true},
 	"hides what it refuses": {hidesBad: true}, "does not abort": {abortsNothing: true},
+	"closes once": {closesOnce: true}, "says that it is closed": {saysClosed: true},
 }
 
 // TestSuiteRunsOnBrokenSink is run by the test below in a process of its own, where it may fail.
@@ -148,6 +158,7 @@ func TestSuiteFindsBrokenSinks(t *testing.T) {
 		"shows what was not decided": {"drops", "the system shows 8 values, want 3"},
 		"hides what it refuses":      {"names", "want a *BatchError"},
 		"does not abort":             {"gives", "the system shows 8 values, want 3"},
+		"closes once":                {"closes", "Close, the second time: it was closed before, want nil or ErrClosed"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -157,8 +168,10 @@ func TestSuiteFindsBrokenSinks(t *testing.T) {
 			require.Contains(t, out, c.finds)
 		})
 	}
-	out, err := runSuite(t, "none", "")
-	require.NoError(t, err, out)
+	for _, name := range []string{"none", "says that it is closed"} {
+		out, err := runSuite(t, name, "")
+		require.NoError(t, err, out)
+	}
 }
 
 // runSuite runs the cases of the suite whose names begin with of.

@@ -82,14 +82,21 @@ func (s *suite[T]) nothing(t *testing.T) {
 
 // closes: Close may be called twice, also where something was written and not flushed.
 func (s *suite[T]) closes(t *testing.T) {
-	s.open(t, s.setup(t), 0, nil).close()
+	early := s.open(t, s.setup(t), 0, nil)
+	early.close()
+	early.closeAgain()
 	p := s.start(t)
 	p.write(0, 3)
 	p.marker()
 	p.write(3, 6)
 	p.close()
+	p.closeAgain()
+}
+
+// closeAgain closes a writer that is closed.
+func (p *process[T]) closeAgain() {
 	if err := p.w.Close(context.Background()); err != nil && !errors.Is(err, runnel.ErrClosed) {
-		t.Errorf("Close, the second time: %v", err)
+		p.t.Errorf("Close, the second time: %v, want nil or ErrClosed", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package sourcetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,12 +15,15 @@ import (
 
 // reading is an open source, and what was read of it.
 type reading[T any] struct {
-	t    *testing.T
-	sys  System[T]
-	r    runnel.Reader[T]
-	read func() (runnel.Fetch[T], error) // Read with the one context that all reads have
-	max  int
-	once sync.Once
+	t      *testing.T
+	s      *suite[T]
+	sys    System[T]
+	r      runnel.Reader[T]
+	ctx    context.Context //nolint:containedctx // the one that all reads have
+	cancel context.CancelFunc
+	max    int // MaxBatch
+	want   int // how many records there are to read
+	once   sync.Once
 
 	fetches  []runnel.Fetch[T]
 	places   []place // of every record, in order
@@ -28,6 +32,8 @@ type reading[T any] struct {
 	at       []checkpoint.Position // behind each fetch
 	offsets  map[string]int64      // newest of each partition
 	large    bool                  // fetches above max are allowed
+	empty    int                   // how many fetches without a record came last
+	faults   map[string]int        // how many of each kind there were
 }
 
 // place is a record as the suite compares it.
@@ -47,6 +53,15 @@ func (rd *reading[T]) close() {
 	})
 }
 
+// closeAgain closes a reader that is closed.
+func (rd *reading[T]) closeAgain() {
+	soon(rd.t, "Close, called again", func() {
+		if err := rd.r.Close(context.Background()); err != nil && !errors.Is(err, runnel.ErrClosed) {
+			rd.t.Errorf("Close, called again: %v, want nil or ErrClosed", err)
+		}
+	})
+}
+
 // next reads a fetch, checks it and keeps it. It says whether the source has ended.
 func (rd *reading[T]) next() (last bool) {
 	rd.t.Helper()
@@ -55,12 +70,14 @@ func (rd *reading[T]) next() (last bool) {
 		rd.t.Fatalf("Read: %v", err)
 	}
 	rd.check(f)
+	rd.limit(f.Len())
 	return err != nil
 }
 
 // all reads n records, and the end if the source ends.
 func (rd *reading[T]) all(n int, endless bool) {
 	rd.t.Helper()
+	rd.want = n
 	for len(rd.places) < n || !endless {
 		if rd.next() {
 			return
@@ -76,7 +93,7 @@ func (rd *reading[T]) check(f runnel.Fetch[T]) {
 		t.Fatalf("a record could not be decoded: %v", f.Failed[0].Err)
 	}
 	if f.Len() > rd.max && !rd.large {
-		t.Errorf("a fetch has %d records, and MaxBatch is %d", f.Len(), rd.max)
+		rd.faultf("a fetch has %d records, and MaxBatch is %d", f.Len(), rd.max)
 	}
 	if f.Len() > 0 && len(f.Position) == 0 {
 		t.Fatal("records without a position")
@@ -94,16 +111,16 @@ func (rd *reading[T]) check(f runnel.Fetch[T]) {
 }
 
 func (rd *reading[T]) checkRecord(f runnel.Fetch[T], i int) {
-	t, m := rd.t, f.Meta(i)
-	t.Helper()
+	m := f.Meta(i)
+	rd.t.Helper()
 	if m.Origin.Source != sourceName {
-		t.Errorf("a record says that it is from %q, and the source is named %q", m.Origin.Source, sourceName)
+		rd.faultf("a record says that it is from %q, and the source is named %q", m.Origin.Source, sourceName)
 	}
 	if _, ok := f.Position[m.Origin.Partition]; !ok {
-		t.Errorf("a record is from partition %q, and the fetch has no position of it", m.Origin.Partition)
+		rd.faultf("a record is from partition %q, and the fetch has no position of it", m.Origin.Partition)
 	}
 	if before, ok := rd.offsets[m.Origin.Partition]; ok && m.Origin.Offset <= before {
-		t.Errorf("offset %d of partition %q comes behind offset %d", m.Origin.Offset, m.Origin.Partition, before)
+		rd.faultf("offset %d of partition %q comes behind offset %d", m.Origin.Offset, m.Origin.Partition, before)
 	}
 	rd.offsets[m.Origin.Partition] = m.Origin.Offset
 	rd.places = append(rd.places, place{m.Origin.Partition, rd.sys.show(f.Values()[i])})
@@ -125,7 +142,7 @@ func (rd *reading[T]) advance(moved checkpoint.Position) {
 		case len(token) == 0:
 			rd.t.Fatalf("the position of partition %q is empty", partition)
 		case former != nil && compare != nil && compare.ComparePosition(partition, token, former) < 0:
-			rd.t.Errorf("the position of partition %q goes back", partition)
+			rd.faultf("the position of partition %q goes back", partition)
 		}
 		rd.position[partition] = token
 	}

@@ -61,9 +61,13 @@ const sourceName = "conformance"
 // patience is how long the suite waits for what should not take any time.
 const patience = 30 * time.Second
 
-// Run runs the suite. setup returns a new system with n records, and cleans up with t.Cleanup.
+// Run runs the suite. setup returns a new system with n records, and cleans up with t.Cleanup. The cases behind one that
+// waited in vain for the source, or got far more than there is, are not run.
 func Run[T any](t *testing.T, setup func(t *testing.T, n int) System[T], f Features) {
-	s := &suite[T]{setup: setup, f: f}
+	(&suite[T]{setup: setup, f: f, patience: patience}).run(t)
+}
+
+func (s *suite[T]) run(t *testing.T) {
 	cases := []struct {
 		name string
 		test func(t *testing.T)
@@ -83,13 +87,19 @@ func Run[T any](t *testing.T, setup func(t *testing.T, n int) System[T], f Featu
 			runneltest.CheckGoroutines(t)
 			c.test(t)
 		})
+		if s.over {
+			t.Log("the cases behind this one are not run: the same would happen in each")
+			return
+		}
 	}
 	t.Run("loses and repeats nothing when the process is killed", s.survivesKills) // the dead leave goroutines behind
 }
 
 type suite[T any] struct {
-	setup func(t *testing.T, n int) System[T]
-	f     Features
+	setup    func(t *testing.T, n int) System[T]
+	f        Features
+	patience time.Duration // for one Read
+	over     bool          // no more cases: the source does not give what it has, or does not end
 }
 
 // traits returns what a source says of itself.
@@ -109,7 +119,7 @@ func (s System[T]) show(v T) string {
 }
 
 // open opens a source; it is closed when the test ends.
-func open[T any](t *testing.T, sys System[T], from checkpoint.Position, maxBatch int) *reading[T] {
+func (s *suite[T]) open(t *testing.T, sys System[T], from checkpoint.Position, maxBatch int) *reading[T] {
 	t.Helper()
 	src := sys.Source()
 	if v, ok := src.(runnel.Validator); ok {
@@ -117,17 +127,19 @@ func open[T any](t *testing.T, sys System[T], from checkpoint.Position, maxBatch
 			t.Fatalf("Validate: %v", err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	t.Cleanup(cancel)
-	r, err := src.Open(ctx, runnel.SourceEnv{
+	openCtx, opened := context.WithTimeout(context.Background(), patience)
+	defer opened()
+	r, err := src.Open(openCtx, runnel.SourceEnv{
 		Name: sourceName, Log: slog.New(slog.DiscardHandler), Clock: wallClock{}, MaxBatch: maxBatch,
 	}, from)
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
 	rd := &reading[T]{
-		t: t, sys: sys, r: r, read: func() (runnel.Fetch[T], error) { return r.Read(ctx) }, max: maxBatch,
-		position: from.Clone(), offsets: make(map[string]int64),
+		t: t, s: s, sys: sys, r: r, ctx: ctx, cancel: cancel, max: maxBatch, want: len(sys.Values),
+		position: from.Clone(), offsets: make(map[string]int64), faults: make(map[string]int),
 	}
 	t.Cleanup(rd.close)
 	return rd

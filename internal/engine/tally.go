@@ -18,7 +18,7 @@ type Tally struct {
 	Blocked      atomic.Int64 // nanoseconds waiting to hand on
 	Aligning     atomic.Int32 // sends that wait until a marker has come on the other inputs too
 
-	// Own says that the stage counts Passed or Filtered itself; otherwise each output stands for one input, and the
-	// inputs left over count as filtered.
+	// Own says that the stage counts Passed or Filtered itself; otherwise nothing is known of its inputs but that they
+	// came in.
 	Own atomic.Bool
 }

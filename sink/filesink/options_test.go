@@ -131,3 +131,24 @@ func TestFileUnderAnotherNameIsToBeNamedAsTheCheckpointHasIt(t *testing.T) {
 	_, err = Lines("new", on(mem)).Open(context.Background(), env)
 	require.ErrorIs(t, err, ErrLoss)
 }
+
+func TestNumberedFilesUnderAnotherNameAreNotLeftBehind(t *testing.T) {
+	t.Parallel()
+	mem := faultfs.NewMem()
+	w := open(t, Lines("old-%d", on(mem), RollRecords(2)), runnel.SinkEnv{Durable: true})
+	write(t, w, "a", "b", "c")
+	token, err := w.Prepare(context.Background(), 1)
+	require.NoError(t, err)
+	require.NoError(t, w.Abort(context.Background()))
+	closed(t, w)
+	env := runnel.SinkEnv{Durable: true, From: 1, Prepared: token}
+
+	_, err = Lines("new-%d", on(mem), RollRecords(2)).Open(context.Background(), env)
+	require.ErrorIs(t, err, ErrLoss)
+	require.ErrorContains(t, err, "it is still .old-1.part at checkpoint 1; name the file old-%d in the sink, as the checkpoint has it; ")
+	allowed := Lines("new-%d", on(mem), RollRecords(2), AllowLoss())
+	closed(t, open(t, allowed, env))
+	require.EqualValues(t, 6, allowed.Stats().LostBytes)
+	closed(t, open(t, Lines("./old-%d", on(mem), RollRecords(2)), env))
+	require.Equal(t, "a\nb\n", content(t, mem, "old-1"))
+}

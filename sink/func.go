@@ -52,6 +52,10 @@ func FuncBatch[T any](f func(ctx context.Context, batch runnel.Batch[T]) error, 
 func newFunc[T any](f func(context.Context, runnel.Batch[T]) error, opts []FuncOption) runnel.Sink[T] {
 	s := &funcSink[T]{f: f, traits: runnel.Traits{Kind: "func"}}
 	for _, o := range opts {
+		if o == nil {
+			s.nilOption = true
+			continue
+		}
 		o.applyFunc(&s.traits)
 	}
 	return s
@@ -87,17 +91,23 @@ func each[T any](f func(ctx context.Context, b runnel.Batch[T], i int) error) fu
 type funcSink[T any] struct {
 	f      func(context.Context, runnel.Batch[T]) error
 	traits runnel.Traits
+
+	nilOption bool // one of the options was nil
 }
 
 // Describe says what the options say.
 func (s *funcSink[T]) Describe() runnel.Traits { return s.traits }
 
-// Validate refuses a nil function.
+// Validate refuses a nil function and a nil option.
 func (s *funcSink[T]) Validate() error {
+	var errs []error
 	if s.f == nil {
-		return errors.New("the function is nil")
+		errs = append(errs, errors.New("the function is nil"))
 	}
-	return nil
+	if s.nilOption {
+		errs = append(errs, errors.New("an option is nil"))
+	}
+	return errors.Join(errs...)
 }
 
 // Open has nothing to open.

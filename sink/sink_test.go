@@ -172,6 +172,26 @@ func TestNilFunctionsAreFoundBeforeTheRun(t *testing.T) {
 	}
 }
 
+func TestNilOptionsAreFoundBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	for name, out := range map[string]runnel.Sink[int]{
+		"func":   sink.Func(func(context.Context, int) error { return nil }, sink.Idempotent(), nil),
+		"record": sink.FuncRecord(func(context.Context, runnel.Record[int]) error { return nil }, nil),
+		"batch":  sink.FuncBatch(func(context.Context, runnel.Batch[int]) error { return nil }, nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, s := from(1)
+			s.To(out)
+			require.ErrorContains(t, p.Validate(), ": an option is nil")
+		})
+	}
+	p, s := from(1)
+	s.To(sink.Func[int](nil, nil))
+	require.ErrorContains(t, p.Validate(), ": the function is nil\n")
+	require.ErrorContains(t, p.Validate(), ": an option is nil")
+}
+
 func TestSeqGivesEveryRecordAndThenTheErrorOfTheRun(t *testing.T) {
 	t.Parallel()
 	runneltest.CheckGoroutines(t)

@@ -14,7 +14,7 @@ import (
 // fields than the header, or with none, is refused with [ErrFields]. A row of one empty field is written as "", as an
 // empty line would not be read back.
 func CSV[T any](path string, header []string, row func(T) []string, opts ...CSVOption) *Sink[T] {
-	cfg := csvConfig(opts)
+	cfg, invalid := csvConfig(opts)
 	w := newRowWriter(&cfg)
 	s := newSink("csv", path, func(dst []byte, batch *runnel.Batch[T], i int) ([]byte, error) {
 		fields := row(batch.Values()[i])
@@ -22,7 +22,7 @@ func CSV[T any](path string, header []string, row func(T) []string, opts ...CSVO
 			return dst, fmt.Errorf("%w: %d, the header has %d", ErrFields, len(fields), len(header))
 		}
 		return w.row(dst, fields), nil
-	}, cfg)
+	}, cfg, invalid)
 	if row == nil {
 		s.invalid = append(s.invalid, errors.New("the function for a row is nil"))
 	}
@@ -38,30 +38,32 @@ func CSV[T any](path string, header []string, row func(T) []string, opts ...CSVO
 // the tag behind layout=), whatever has MarshalText, and pointers to these. A nil pointer is an empty cell, and so is a
 // zero value whose tag says omitempty. Another type of field is refused by Validate. It is what filesource.CSV reads.
 func CSVOf[T any](path string, opts ...CSVOption) *Sink[T] {
-	cfg := csvConfig(opts)
+	cfg, invalid := csvConfig(opts)
 	w := newRowWriter(&cfg)
-	columns, err := columnsOf(reflect.TypeFor[T]())
+	columns, errs := columnsOf(reflect.TypeFor[T]())
 	s := newSink("csv", path, func(dst []byte, batch *runnel.Batch[T], i int) ([]byte, error) {
 		return w.structRow(dst, columns, reflect.ValueOf(&batch.Values()[i]).Elem())
-	}, cfg)
-	if err != nil {
-		s.invalid = append(s.invalid, err)
-		return s
-	}
-	header := make([]string, len(columns))
-	for i, c := range columns {
-		header[i] = c.name
+	}, cfg, invalid)
+	s.invalid = append(s.invalid, errs...)
+	var header []string
+	for _, c := range columns {
+		header = append(header, c.name)
 	}
 	s.setHeader(w, header)
 	return s
 }
 
-func csvConfig(opts []CSVOption) config {
-	cfg := defaultConfig()
+// csvConfig returns what the options set, and the mistakes in them.
+func csvConfig(opts []CSVOption) (cfg config, invalid []error) {
+	cfg = defaultConfig()
 	for _, o := range opts {
+		if o == nil {
+			invalid = append(invalid, errNilOption)
+			continue
+		}
 		o.applyCSV(&cfg)
 	}
-	return cfg
+	return cfg, invalid
 }
 
 // setHeader says that the content is rows, and what each file begins with.

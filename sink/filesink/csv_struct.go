@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/runnel-go/runnel/internal/fileconn"
 )
 
 // column is a field of a struct that is written as a column.
@@ -45,30 +47,27 @@ func (w *rowWriter) structRow(dst []byte, columns []column, v reflect.Value) ([]
 	return append(dst, w.end...), nil
 }
 
-// columnsOf returns the columns of a struct type.
-func columnsOf(t reflect.Type) ([]column, error) {
+// columnsOf returns the columns of a struct type, and everything that is wrong with it.
+func columnsOf(t reflect.Type) (columns []column, errs []error) {
 	if t.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("%s is not a struct", t)
+		return nil, []error{fmt.Errorf("%s is not a struct", t)}
 	}
-	columns, err := addColumns(nil, t, nil)
-	if err != nil {
-		return nil, err
+	columns, errs = addColumns(nil, t, nil)
+	if len(columns) == 0 && len(errs) == 0 {
+		errs = append(errs, fmt.Errorf("%s has no field to be a column", t))
 	}
-	if len(columns) == 0 {
-		return nil, fmt.Errorf("%s has no field to be a column", t)
-	}
-	names := make(map[string]bool, len(columns))
+	count := make(map[string]int, len(columns))
 	for _, c := range columns {
-		if names[c.name] {
-			return nil, fmt.Errorf("%s has two columns named %q", t, c.name)
+		if count[c.name]++; count[c.name] == 2 {
+			errs = append(errs, fmt.Errorf("%s has two columns named %q", t, c.name))
 		}
-		names[c.name] = true
 	}
-	return columns, nil
+	return columns, errs
 }
 
-// addColumns appends the columns of a struct that lies at a place, those of embedded structs among them.
-func addColumns(columns []column, t reflect.Type, place []int) ([]column, error) {
+// addColumns appends the columns of a struct that lies at a place, those of embedded structs among them. errs says
+// which fields can be none.
+func addColumns(columns []column, t reflect.Type, place []int) (all []column, errs []error) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("csv"), ",")
@@ -76,14 +75,13 @@ func addColumns(columns []column, t reflect.Type, place []int) ([]column, error)
 		switch {
 		case name == "-":
 		case f.Anonymous && f.Type.Kind() == reflect.Struct && name == "" && fieldAppender(f.Type) == nil:
-			var err error
-			if columns, err = addColumns(columns, f.Type, index); err != nil {
-				return nil, err
-			}
+			var inner []error
+			columns, inner = addColumns(columns, f.Type, index)
+			errs = append(errs, inner...)
 		case f.IsExported():
 			appendField, err := taggedAppender(f.Type, options)
 			if err != nil {
-				return nil, fmt.Errorf("field %s of %s: %w", f.Name, t, err)
+				errs = append(errs, fmt.Errorf("field %s of %s: %w", f.Name, t, err))
 			}
 			if name == "" {
 				name = f.Name
@@ -91,7 +89,7 @@ func addColumns(columns []column, t reflect.Type, place []int) ([]column, error)
 			columns = append(columns, column{name, index, appendField, isPlain(f.Type)})
 		}
 	}
-	return columns, nil
+	return columns, errs
 }
 
 // isPlain says whether a field is written as a number or a boolean.
@@ -116,6 +114,9 @@ func taggedAppender(t reflect.Type, options string) (appender, error) {
 		if layout, ok := strings.CutPrefix(options, "layout="); ok {
 			if write = layoutAppender(t, layout); write == nil {
 				return nil, fmt.Errorf("the tag has a layout, and %s is no time", t)
+			}
+			if err := fileconn.CheckLayout(layout); err != nil {
+				return nil, err
 			}
 			break
 		}

@@ -74,8 +74,13 @@ func EncodeRecord[T any](path string, encode func(dst []byte, record runnel.Reco
 
 func newText[T any](kind, path string, encode encoder[T], opts []Option) *Sink[T] {
 	cfg := defaultConfig()
+	var invalid []error
 	for _, o := range opts {
+		if o == nil {
+			invalid = append(invalid, errNilOption)
+			continue
+		}
 		o.apply(&cfg)
 	}
-	return newSink(kind, path, encode, cfg)
+	return newSink(kind, path, encode, cfg, invalid)
 }

@@ -26,10 +26,15 @@ var (
 	ErrFields = errors.New("wrong number of fields")
 )
 
+var errNilOption = errors.New("an option is nil")
+
 // at names the file that err is about, once.
 func at(name string, err error) error {
 	if err == nil {
 		return nil
+	}
+	if name == "" {
+		return fmt.Errorf("filesink: %w", err)
 	}
 	var path *fs.PathError
 	if errors.As(err, &path) && err == error(path) { //nolint:errorlint // only the outermost error is taken apart

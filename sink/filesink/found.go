@@ -46,6 +46,9 @@ func (c *common) lossAllowed(what string) error {
 	if c.cfg.allowLoss {
 		return nil
 	}
+	if c.former != "" {
+		what += fmt.Sprintf("; name the file %s in the sink, as the checkpoint has it", c.former)
+	}
 	return fmt.Errorf("%w: it %s; bring it back, or go on from what is there with AllowLoss()", ErrLoss, what)
 }
 

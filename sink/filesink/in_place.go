@@ -45,9 +45,6 @@ func (p *inPlace) look(t *token) error {
 	}
 	if t != nil && !t.Open.empty() {
 		what := fmt.Sprintf("is missing, checkpoint %d has %d bytes of it", p.env.From, t.Open.Size)
-		if t.Path != p.path {
-			what += " as " + t.Path
-		}
 		if err := p.lossAllowed(what); err != nil {
 			return err
 		}

@@ -43,6 +43,7 @@ type config struct {
 	binary     bool
 	packing    fileconn.Packing
 	packingSet bool
+	packings   bool // more than one was given
 	level      int
 	rollBytes  int64
 	rollCount  int64
@@ -98,17 +99,20 @@ func MakeDirs() Option { return option(func(c *config) { c.makeDirs = true }) }
 // cut nothing off, as they cannot know where a record ends. The default is that they end with one.
 func Binary() Option { return option(func(c *config) { c.binary = true }) }
 
-// Gzip compresses with gzip. The default goes by the name: .gz is gzip, .zst is Zstandard.
+// Gzip compresses with gzip. With [Zstd] or [Uncompressed] beside it the sink is refused. The default goes by the name: .gz is gzip, .zst is Zstandard.
 func Gzip() Option { return pack(fileconn.PackGzip) }
 
-// Zstd compresses with Zstandard. The default goes by the name: .gz is gzip, .zst is Zstandard.
+// Zstd compresses with Zstandard. With [Gzip] or [Uncompressed] beside it the sink is refused. The default goes by the name: .gz is gzip, .zst is Zstandard.
 func Zstd() Option { return pack(fileconn.PackZstd) }
 
 // Uncompressed does not compress. The default goes by the name: .gz is gzip, .zst is Zstandard.
 func Uncompressed() Option { return pack(fileconn.PackNone) }
 
 func pack(p fileconn.Packing) Option {
-	return option(func(c *config) { c.packing, c.packingSet = p, true })
+	return option(func(c *config) {
+		c.packings = c.packings || c.packingSet && c.packing != p
+		c.packing, c.packingSet = p, true
+	})
 }
 
 // Level sets how much work compression does: 1 to 9 for gzip, 1 to 22 for Zstandard, whose levels fall into four

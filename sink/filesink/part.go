@@ -54,6 +54,7 @@ type common struct {
 	packer *fileconn.Packer
 	origin *origin
 	opened *part
+	former string    // the name of the files at the checkpoint, if that was another
 	time   time.Time // when tick was called last
 	names  bool      // names in the folder are perhaps not durable
 }
@@ -183,6 +184,9 @@ func (c *common) accepts(t *token, rolls bool) error {
 		return fmt.Errorf("%w: the compression was %q and is %q", ErrMismatch, t.Packing, c.cfg.packing)
 	case t.Header != string(c.format.header) && !t.Open.empty():
 		return fmt.Errorf("%w: the file begins with another header", ErrMismatch)
+	}
+	if t.Path != c.path {
+		c.former = t.Path
 	}
 	return nil
 }

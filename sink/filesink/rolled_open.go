@@ -236,6 +236,9 @@ func (r *rolled) resumeParts(found folder, t *token) error {
 		return fmt.Errorf("%w: %s, but checkpoint %d ends with number %d; move it away",
 			ErrExists, r.pattern.done(last), r.env.From, t.Open.Number)
 	}
+	if err := r.leftBehind(found, t); err != nil {
+		return err
+	}
 	for _, m := range t.Done {
 		if slices.Contains(found.hidden, m.Number) {
 			if err := r.check(m); err != nil {
@@ -262,6 +265,29 @@ func (r *rolled) resumeParts(found folder, t *token) error {
 		}
 	}
 	return r.commit(t)
+}
+
+// leftBehind refuses to go on under another name than that of the checkpoint while parts of the checkpoint are there
+// under the old one: they would never get their names.
+func (r *rolled) leftBehind(found folder, t *token) error {
+	if r.former == "" {
+		return nil
+	}
+	old, err := parsePattern(r.former)
+	if err != nil {
+		return err
+	}
+	for _, m := range append(slices.Clone(t.Done), t.Open) {
+		name := old.hidden(m.Number)
+		if _, err := r.cfg.fsys.Stat(name); err != nil || m.empty() || slices.Contains(found.hidden, m.Number) {
+			continue
+		}
+		if err := r.lossAllowed(fmt.Sprintf("is still %s at checkpoint %d", name, r.env.From)); err != nil {
+			return err
+		}
+		r.lose(name, m.Size)
+	}
+	return nil
 }
 
 // check looks whether a finished part is what the checkpoint says.

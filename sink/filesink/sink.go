@@ -37,8 +37,8 @@ var (
 // encoder appends a record of a batch, with what ends it.
 type encoder[T any] func(dst []byte, batch *runnel.Batch[T], row int) ([]byte, error)
 
-// newSink returns a sink with its options set.
-func newSink[T any](kind, path string, encode encoder[T], cfg config) *Sink[T] {
+// newSink returns a sink with its options set; invalid are the mistakes in them.
+func newSink[T any](kind, path string, encode encoder[T], cfg config, invalid []error) *Sink[T] {
 	if !cfg.packingSet {
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".gz":
@@ -47,7 +47,7 @@ func newSink[T any](kind, path string, encode encoder[T], cfg config) *Sink[T] {
 			cfg.packing = fileconn.PackZstd
 		}
 	}
-	return &Sink[T]{kind: kind, path: path, cfg: cfg, encode: encode}
+	return &Sink[T]{kind: kind, path: path, cfg: cfg, encode: encode, invalid: invalid}
 }
 
 // Describe says that the sink is transactional, and which file is its own.
@@ -62,7 +62,7 @@ func (s *Sink[T]) Describe() runnel.Traits {
 // Stats returns what happened to the files so far, beside being written. It is safe for concurrent use.
 func (s *Sink[T]) Stats() Stats { return s.counts.stats() }
 
-// Validate returns every mistake in the path and the options.
+// Validate returns every mistake in the path and the options, each with the path.
 func (s *Sink[T]) Validate() error {
 	errs := append([]error{}, s.invalid...)
 	refuse := func(wrong bool, format string, args ...any) {
@@ -72,12 +72,14 @@ func (s *Sink[T]) Validate() error {
 	}
 	c := &s.cfg
 	refuse(s.path == "", "the path is empty")
+	refuse(c.packings, "Gzip, Zstd and Uncompressed exclude each other")
 	refuse(c.replace && c.append, "Replace and Append exclude each other")
 	refuse(c.blockBytes < 1, "BlockBytes(%d) is below 1", c.blockBytes)
 	lowest, highest := c.packing.Levels()
-	refuse(c.level != 0 && (c.level < lowest || c.level > highest),
+	packed := c.packing != fileconn.PackNone
+	refuse(packed && c.level != 0 && (c.level < lowest || c.level > highest),
 		"Level(%d) is not from %d to %d, the levels of %q", c.level, lowest, highest, c.packing)
-	refuse(c.packing == fileconn.PackNone && c.level != 0, "Level without compression")
+	refuse(!packed && c.level != 0, "Level without compression")
 	_, noPattern := parsePattern(s.path)
 	if c.rolls {
 		refuse(noPattern != nil, "%w", noPattern)
@@ -86,7 +88,10 @@ func (s *Sink[T]) Validate() error {
 	} else {
 		refuse(noPattern == nil, "the name has a verb for a number, and RollBytes, RollRecords or RollEvery is missing")
 	}
-	return at(s.path, errors.Join(errs...))
+	for i, err := range errs {
+		errs[i] = at(s.path, err)
+	}
+	return errors.Join(errs...)
 }
 
 // Open opens the file, or begins a new one. Errors: [ErrExists], [ErrLoss], [ErrInUse], [ErrMismatch].

@@ -3,8 +3,8 @@ package filesource
 import "errors"
 
 var (
-	errSkipHeader   = errors.New("filesource: SkipHeader is for CSVRows: CSV always has a header")
-	errExactColumns = errors.New("filesource: ExactColumns is for CSV: CSVRows has no struct")
+	errSkipHeader   = errors.New("SkipHeader is for CSVRows: CSV always has a header")
+	errExactColumns = errors.New("ExactColumns is for CSV: CSVRows has no struct")
 )
 
 // CSV reads the records of CSV files with a header: into T, a struct, or into map[string]string by the names of the
@@ -25,9 +25,8 @@ func CSV[T any](pattern string, opts ...CSVOption) *Source[T] {
 		s.errs = append(s.errs, errSkipHeader)
 	}
 	if _, ok := any(&mapPlan{}).(csvPlan[T]); !ok {
-		if _, err := newStructPlan[T](false); err != nil {
-			s.errs = append(s.errs, err)
-		}
+		_, errs := newStructPlan[T](false)
+		s.errs = append(s.errs, errs...)
 	}
 	s.parser = func(c *config) parser[T] {
 		p := &csvParser[T]{csvSplitter: newCSVSplitter(c), consume: true, anyCount: c.anyLength}

@@ -12,6 +12,7 @@ type csvParser[T any] struct {
 	consume  bool   // the first record of a file is its header and no record
 	anyCount bool   // records may differ in their number of fields
 	bound    []byte // the header that the plan is bound to
+	line     int    // of the header that was found last
 	want     int    // number of fields
 }
 
@@ -63,6 +64,7 @@ func (p *csvParser[T]) header(in input) (record []byte, used int, ok bool, err e
 		case len(p.records) > 0:
 			r := p.records[0]
 			record = rest.data[r.start:r.end]
+			p.line = 1 + bytes.Count(in.data[:used+r.start], []byte("\n"))
 			if !p.consume {
 				return record, 0, true, nil
 			}
@@ -88,7 +90,7 @@ func (p *csvParser[T]) begin(header []byte) error {
 	}
 	p.want = len(p.fields)
 	if err := p.plan.bind(r.strings()); err != nil {
-		return err
+		return fmt.Errorf("line %d: %w", p.line, err)
 	}
 	p.bound = bytes.Clone(header)
 	return nil
@@ -144,12 +146,12 @@ func (p *rowPlan) decode(r csvText, to *[]string) error {
 type mapPlan struct{ names []string }
 
 func (p *mapPlan) bind(header []string) error {
-	seen := map[string]bool{}
-	for _, name := range header {
-		if seen[name] {
-			return fmt.Errorf("%w: two are named %q", ErrColumns, name)
+	seen := make(map[string]int, len(header))
+	for i, name := range header {
+		if first, again := seen[name]; again {
+			return fmt.Errorf("%w: columns %d and %d have one name; %s", ErrColumns, first+1, i+1, noHeader)
 		}
-		seen[name] = true
+		seen[name] = i
 	}
 	p.names = header
 	return nil

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/runnel-go/runnel/internal/fileconn"
 )
 
 // structPlan fills structs. It looks at the type once, and at a header once for each file.
@@ -30,23 +32,21 @@ type boundField struct {
 }
 
 // newStructPlan returns a plan for T, or what is wrong with T.
-func newStructPlan[T any](exact bool) (*structPlan[T], error) {
+func newStructPlan[T any](exact bool) (*structPlan[T], []error) {
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("filesource: CSV cannot be read into %s: it is no struct", t)
+		return nil, []error{fmt.Errorf("CSV cannot be read into %s: it is no struct", t)}
 	}
 	p := &structPlan[T]{exact: exact}
-	if err := p.add(t, nil); err != nil {
-		return nil, err
+	errs := p.add(t, nil)
+	if len(p.fields) == 0 && len(errs) == 0 {
+		errs = append(errs, fmt.Errorf("CSV cannot be read into %s: it has no exported field", t))
 	}
-	if len(p.fields) == 0 {
-		return nil, fmt.Errorf("filesource: CSV cannot be read into %s: it has no exported field", t)
-	}
-	return p, nil
+	return p, errs
 }
 
-// add lists the fields of a struct, those of embedded structs among them.
-func (p *structPlan[T]) add(t reflect.Type, at []int) error {
+// add lists the fields of a struct, those of embedded structs among them. It returns what is wrong with each.
+func (p *structPlan[T]) add(t reflect.Type, at []int) (errs []error) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, options, _ := strings.Cut(f.Tag.Get("csv"), ",")
@@ -55,9 +55,7 @@ func (p *structPlan[T]) add(t reflect.Type, at []int) error {
 		case tag == "-":
 			continue
 		case f.Anonymous && f.Type.Kind() == reflect.Struct && tag == "" && !hasCellForm(f.Type):
-			if err := p.add(f.Type, index); err != nil {
-				return err
-			}
+			errs = append(errs, p.add(f.Type, index)...)
 			continue
 		case !f.IsExported():
 			continue
@@ -67,11 +65,11 @@ func (p *structPlan[T]) add(t reflect.Type, at []int) error {
 			field.name = f.Name
 		}
 		if err := field.configure(f.Type, options); err != nil {
-			return fmt.Errorf("filesource: CSV cannot be read into %s.%s: %w", t, f.Name, err)
+			errs = append(errs, fmt.Errorf("CSV cannot be read into %s.%s: %w", t, f.Name, err))
 		}
 		p.fields = append(p.fields, field)
 	}
-	return nil
+	return errs
 }
 
 // configure reads the options of a tag: omitempty, optional, and layout, which takes the rest of the tag.
@@ -81,6 +79,9 @@ func (f *structField) configure(t reflect.Type, options string) error {
 	for options != "" {
 		var option string
 		if rest, ok := strings.CutPrefix(options, "layout="); ok {
+			if err := fileconn.CheckLayout(rest); err != nil {
+				return err
+			}
 			layout, options = rest, ""
 			continue
 		}
@@ -114,7 +115,7 @@ func (p *structPlan[T]) bind(header []string) error {
 		columns := f.columns(header)
 		switch {
 		case len(columns) > 1:
-			return fmt.Errorf("%w: %d are named %q", ErrColumns, len(columns), f.name)
+			return fmt.Errorf("%w: %d columns are named %q", ErrColumns, len(columns), f.name)
 		case len(columns) == 1:
 			taken[columns[0]] = true
 			p.bound = append(p.bound, boundField{f, columns[0]})
@@ -128,10 +129,10 @@ func (p *structPlan[T]) bind(header []string) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%w: missing %q among %q", ErrColumns, missing, header)
+		return missingColumns(missing, header)
 	}
 	if p.exact && len(unknown) > 0 {
-		return fmt.Errorf("%w: no field for %q", ErrColumns, unknown)
+		return fmt.Errorf("%w: no field for %s", ErrColumns, someNames(unknown))
 	}
 	return nil
 }

@@ -32,7 +32,8 @@ var (
 	// ErrNoFiles is returned by Open when no file matches the pattern, unless [AllowNone] or [Follow] is set. For a path
 	// without wildcards that does not exist the error is [fs.ErrNotExist] too.
 	ErrNoFiles = errors.New("no file matches")
-	// ErrColumns is returned when the header of a CSV file does not fit the struct.
+	// ErrColumns is returned when the header of a CSV file does not fit the struct. As a file without a header gives its
+	// first record for one, the error holds nothing of it, but with [ExactColumns] the names that are too many.
 	ErrColumns = errors.New("columns do not fit")
 	// ErrUTF16 is returned for a file that begins with a byte order mark of UTF-16, unless [Raw] is set.
 	ErrUTF16 = errors.New("file is UTF-16, not UTF-8")

@@ -60,7 +60,7 @@ func TestErrorsOfARunNameEachPlaceOnce(t *testing.T) {
 		text string
 	}{
 		{runOf(CSV[row]("header.csv", on(m))), "runnel: s: read: filesource: header.csv: at byte 0: first record: " + ErrBareQuote.Error()},
-		{runOf(CSV[row]("columns.csv", on(m))), `runnel: s: read: filesource: columns.csv: at byte 4: columns do not fit: missing ["a" "B"] among ["x" "y"]`},
+		{runOf(CSV[row]("columns.csv", on(m))), `runnel: s: read: filesource: columns.csv: at byte 4: line 1: columns do not fit: missing ["a" "B"]; the header has 2 columns; if the file has no header, use CSVRows`},
 		{runOf(CSV[row]("cell.csv", on(m))), `runnel: s: at s/cell.csv@8: filesource: line 3, 3 bytes long: column "a": not an integer`},
 		{runOf(CSV[row]("count.csv", on(m))), "runnel: s: at s/count.csv@4: filesource: line 2, 5 bytes long: wrong number of fields: 3, not 2"},
 		{runOf(NDJSON[row]("f.ndjson", on(m))), "runnel: s: at s/f.ndjson@3: filesource: line 2, 1 bytes long: json: unexpected end of JSON input (byte 1)"},

@@ -220,12 +220,19 @@ func (s *feed) endCursor() {
 	}
 }
 
-// fileError names the file, and how far it was read.
+// fileError names the file, and how far it was read: of an archive, in what is unpacked.
 func (s *feed) fileError(ctx context.Context, f *file, err error) error {
 	if s.stopped(ctx) != nil {
 		return err
 	}
-	return fmt.Errorf("filesource: %s: at byte %d: %w", f.track.path, f.offset, aside(f.track.path, err))
+	place := fmt.Sprintf("at byte %d", f.offset)
+	if f.packed {
+		place += " of what is unpacked"
+	}
+	if f.packed && errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("the archive is cut: %w", err)
+	}
+	return fmt.Errorf("filesource: %s: %s: %w", f.track.path, place, aside(f.track.path, err))
 }
 
 // moved notes that the position of a track moved.

@@ -250,6 +250,8 @@ func TestFIL07ArchivesAreReadToWhereTheyAreSound(t *testing.T) {
 			if errors.Is(c.err, io.ErrUnexpectedEOF) {
 				require.Greater(t, len(r.values), 20_000)
 				require.Equal(t, want[:len(r.values)], r.values)
+				require.EqualError(t, r.all(), fmt.Sprintf("filesource: a.gz: at byte %d of what is unpacked: the archive is cut: unexpected EOF",
+					len(strings.Join(r.values, "\n"))+1))
 				return
 			}
 			require.Equal(t, want, r.values)
@@ -265,11 +267,15 @@ func TestLastLineBeforeGarbageIsARecord(t *testing.T) {
 	require.ErrorIs(t, r.all(), ErrGarbage)
 	require.Equal(t, []string{"one", "two"}, r.values)
 
-	data := pack(t, fileconn.PackGzip, "one\ntwo")
-	put(t, m, "b.gz", data[:len(data)-3])
-	r = open(t, Lines("b.gz", on(m)), nil)
-	require.ErrorIs(t, r.all(), io.ErrUnexpectedEOF)
-	require.Equal(t, []string{"one"}, r.values, "the archive may have been cut within the last line")
+	for _, p := range []fileconn.Packing{fileconn.PackGzip, fileconn.PackZstd} {
+		data := append(pack(t, p, "one\n"), pack(t, p, "two")...)
+		put(t, m, "b", data[:len(data)-3])
+		r = open(t, Lines("b", on(m)), nil)
+		err := r.all()
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.EqualError(t, err, "filesource: b: at byte 4 of what is unpacked: the archive is cut: unexpected EOF")
+		require.Equal(t, []string{"one"}, r.values, "the archive may have been cut within the last line")
+	}
 }
 
 func TestPackingIsTakenFromTheContent(t *testing.T) {

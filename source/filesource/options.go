@@ -55,6 +55,7 @@ type config struct {
 	allowNone bool
 
 	follow      bool
+	following   []string // the options given that need it
 	interval    time.Duration
 	pollOnly    bool
 	grace       time.Duration
@@ -112,15 +113,18 @@ func Follow() Option { return option(func(c *config) { c.follow = true }) }
 // PollInterval sets how often a source with [Follow] looks at the files, also where the system tells of changes: it
 // does not on network file systems. The default is 1 s. What is created and removed in between is not seen; a log that
 // is rotated more than once in between is, if the old files keep its name and add to it.
-func PollInterval(d time.Duration) Option { return option(func(c *config) { c.interval = d }) }
+func PollInterval(d time.Duration) Option {
+	return needsFollow("PollInterval", func(c *config) { c.interval = d })
+}
 
-// PollOnly lets a source with [Follow] look every [PollInterval] and not ask the system to tell of changes.
-func PollOnly() Option { return option(func(c *config) { c.pollOnly = true }) }
+// PollOnly lets a source with [Follow] look every [PollInterval] and not ask the system to tell of changes. The default
+// asks.
+func PollOnly() Option { return needsFollow("PollOnly", func(c *config) { c.pollOnly = true }) }
 
 // Grace sets how long a file that was renamed away or removed is waited on, since its end was reached or it was written
 // to last, for writers that still have it open; and how long an archive that ends in its middle may stay so before that is an error. It needs
 // [Follow]. The default is 5 s; 0 does not wait. What is written later than that is lost.
-func Grace(d time.Duration) Option { return option(func(c *config) { c.grace = d }) }
+func Grace(d time.Duration) Option { return needsFollow("Grace", func(c *config) { c.grace = d }) }
 
 // ForgetAfter sets how long the position of a file that is gone is kept, in case it comes back (a file system that was
 // not mounted), and to know copies that rotation makes of it. The default is 24 h; 0 forgets at once. A file that comes
@@ -130,7 +134,9 @@ func ForgetAfter(d time.Duration) Option { return option(func(c *config) { c.for
 // MaxOpenFiles bounds the files that a source with [Follow] has open. The default is 256, the least 1. Beyond it, files
 // that have not changed for longest are closed until they do; what is written to one and removed before the next look
 // is lost then. Files that were renamed away or removed are not counted: they are open until [Grace] is over.
-func MaxOpenFiles(n int) Option { return option(func(c *config) { c.maxOpen = n }) }
+func MaxOpenFiles(n int) Option {
+	return needsFollow("MaxOpenFiles", func(c *config) { c.maxOpen = n })
+}
 
 // OnEvent calls f when a file is rotated, cut, gone, or lost bytes. Calls come one at a time from the goroutine that
 // reads, which waits. The default only logs them.
@@ -158,27 +164,40 @@ func VariableFields() CSVOption { return csvOption(func(c *config) { c.anyLength
 // passes over such columns. A column that is missing is always refused.
 func ExactColumns() CSVOption { return csvOption(func(c *config) { c.exactColumns = true }) }
 
+// needsFollow returns an option that has no effect without [Follow].
+func needsFollow(name string, set func(*config)) Option {
+	return option(func(c *config) {
+		c.following = append(c.following, name)
+		set(c)
+	})
+}
+
 // check returns every mistake in the options.
 func (c *config) check() []error {
 	var errs []error
 	atLeast := func(ok bool, name, least string) {
 		if !ok {
-			errs = append(errs, fmt.Errorf("filesource: %s is less than %s", name, least))
+			errs = append(errs, fmt.Errorf("%s is less than %s", name, least))
 		}
 	}
 	atLeast(c.maxLine >= 1, "MaxLineBytes", "1")
 	if c.maxLine > mostLineBytes {
-		errs = append(errs, errors.New("filesource: MaxLineBytes is more than 1 GiB"))
+		errs = append(errs, errors.New("MaxLineBytes is more than 1 GiB"))
 	}
 	atLeast(c.interval > 0, "PollInterval", "1 ns")
 	atLeast(c.grace >= 0, "Grace", "0")
 	atLeast(c.forgetAfter >= 0, "ForgetAfter", "0")
 	atLeast(c.maxOpen >= 1, "MaxOpenFiles", "1")
 	if !separator(c.comma) {
-		errs = append(errs, errors.New("filesource: Comma is not an ASCII character, or is one that CSV needs"))
+		errs = append(errs, errors.New("Comma is not an ASCII character, or is one that CSV needs"))
 	}
 	if c.comment != 0 && (!separator(c.comment) || c.comment == c.comma) {
-		errs = append(errs, errors.New("filesource: Comment is not an ASCII character, or is one that CSV needs"))
+		errs = append(errs, errors.New("Comment is not an ASCII character, or is one that CSV needs"))
+	}
+	if !c.follow {
+		for _, name := range c.following {
+			errs = append(errs, fmt.Errorf("%s has no effect without Follow; leave it out, or give both", name))
+		}
 	}
 	return errs
 }

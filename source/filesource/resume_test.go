@@ -232,7 +232,7 @@ func TestOpenTellsWhatCannotBeRead(t *testing.T) {
 		{"no match", Lines("*.txt", on(m)), nil, ErrNoFiles, "filesource: *.txt: no file matches"},
 		{"no permission", Lines("*.log", on(denied)), nil, fs.ErrPermission, "filesource: b.log: open: permission denied"},
 		{"damaged position", Lines("*.log", on(m)), checkpoint.Position{"a.log": {1, 2}}, checkpoint.ErrToken, "filesource: a.log: "},
-		{"option", Lines("", on(m), MaxLineBytes(0), Grace(-1)), nil, nil, "filesource: MaxLineBytes"},
+		{"option", Lines("", on(m), MaxLineBytes(0), Grace(-1)), nil, nil, "filesource: MaxLineBytes is less than 1"},
 	} {
 		_, err := c.src.Open(context.Background(), runnel.SourceEnv{}, c.from)
 		require.ErrorContains(t, err, c.text, c.name)

@@ -57,7 +57,7 @@ func Decode[T any](pattern string, decode func(line []byte) (T, error), opts ...
 		}}
 	})
 	if decode == nil {
-		s.errs = append(s.errs, errors.New("filesource: Decode has no function"))
+		s.errs = append(s.errs, errors.New("Decode has no function"))
 	}
 	return s
 }
@@ -74,19 +74,24 @@ func newLineSource[T any](kind, pattern string, opts []LineOption, parser func(*
 	return s
 }
 
-var errNilOption = errors.New("filesource: an option is nil")
+var errNilOption = errors.New("an option is nil")
 
 // Describe says that files can be read again from a position.
 func (s *Source[T]) Describe() runnel.Traits { return runnel.Traits{Kind: s.kind, Replay: true} }
 
-// Validate returns every mistake in the pattern and the options.
+// Validate returns every mistake in the pattern and the options, each with the pattern.
 func (s *Source[T]) Validate() error {
 	errs := append(s.config.check(), s.errs...)
+	place := "filesource: " + s.pattern + ": "
 	if s.pattern == "" {
-		errs = append(errs, errors.New("filesource: the path is empty"))
+		place = "filesource: "
+		errs = append(errs, errors.New("the path is empty"))
 	}
 	if _, err := filepath.Match(s.pattern, ""); err != nil {
-		errs = append(errs, fmt.Errorf("filesource: %q: %w", s.pattern, err))
+		errs = append(errs, err)
+	}
+	for i, err := range errs {
+		errs[i] = fmt.Errorf("%s%w", place, err)
 	}
 	return errors.Join(errs...)
 }

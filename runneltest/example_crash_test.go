@@ -10,7 +10,7 @@ import (
 	"github.com/runnel-go/runnel/source"
 )
 
-// squaresSurviveKills is what a test does: func TestSquaresSurviveKills(t *testing.T) { squaresSurviveKills(t) }
+// squaresSurviveKills is what a test calls with its t.
 func squaresSurviveKills(t *testing.T) {
 	data, want := []int{1, 2, 3, 4, 5, 6, 7}, []int{1, 4, 9, 16, 25, 36, 49}
 	runneltest.Crash(t, func(t *testing.T, m *runneltest.Machine) {

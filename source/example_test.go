@@ -81,10 +81,10 @@ func ExampleSeq2() {
 		}
 		yield(0, errors.New("page 3 is missing"))
 	}
-	show(source.Seq2(count))
+	p := runnel.New("example")
+	runnel.From(p, source.Seq2(count), runnel.Name("in")).To(sink.Discard[int]())
+	fmt.Println(p.Run(context.Background()))
 	// Output:
-	// 0
-	// 1
 	// runnel: in: read: source: seq: record 2: page 3 is missing
 }
 

@@ -28,6 +28,7 @@ var (
 	_ runnel.Source[string] = (*Source[string])(nil)
 	_ runnel.Describer      = (*Source[string])(nil)
 	_ runnel.Validator      = (*Source[string])(nil)
+	_ runnel.Overlapper     = (*Source[string])(nil)
 )
 
 // Lines reads the lines of files as strings, without what ends them. The lines of one fetch share their memory: who

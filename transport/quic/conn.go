@@ -10,6 +10,7 @@ import (
 	"github.com/quic-go/quic-go"
 
 	"github.com/runnel-go/runnel/transport"
+	"github.com/runnel-go/runnel/transport/internal/ending"
 )
 
 // Conn is a link over one QUIC connection.
@@ -22,9 +23,7 @@ type Conn struct {
 	slots   chan struct{} // holds one for each request under way
 	unbound chan struct{} // holds one while a request with number 0 is under way
 
-	ending sync.Once
-	err    error // set before done is closed
-	done   chan struct{}
+	ending *ending.Ending
 	tasks  sync.WaitGroup
 
 	closing sync.Once // behind tasks
@@ -41,7 +40,7 @@ func start(conn *quic.Conn, s *sock, addr string, limits transport.Limits) *Conn
 		limits:  limits,
 		slots:   make(chan struct{}, limits.MaxInFlight),
 		unbound: make(chan struct{}, 1),
-		done:    make(chan struct{}),
+		ending:  ending.New(),
 	}
 	c.tasks.Go(func() {
 		<-conn.Context().Done()
@@ -64,12 +63,12 @@ func (c *Conn) do(ctx context.Context, request transport.Frame) (reply transport
 	if err := transport.CheckRequest(request, c.limits); err != nil {
 		return nil, true, err
 	}
-	if err := c.take(ctx, c.slots); err != nil {
+	if err := c.ending.Take(ctx, c.slots); err != nil {
 		return nil, true, err
 	}
 	defer func() { <-c.slots }()
 	if request.RequestID() == 0 {
-		if err := c.take(ctx, c.unbound); err != nil {
+		if err := c.ending.Take(ctx, c.unbound); err != nil {
 			return nil, true, err
 		}
 		defer func() { <-c.unbound }()
@@ -140,24 +139,6 @@ func (c *Conn) post(ctx context.Context, request transport.Frame) (unsent bool, 
 	return false, nil
 }
 
-// take waits for a place in a channel that counts them.
-func (c *Conn) take(ctx context.Context, places chan<- struct{}) error {
-	switch { // the select below would choose at random
-	case c.Err() != nil:
-		return c.err
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	}
-	select {
-	case places <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-c.done:
-		return c.err
-	}
-}
-
 // reason returns what ended a wait: the end of the context, or that of the link, both of which a stream only knows as
 // its reset; or else err.
 func (c *Conn) reason(ctx context.Context, err error) error {
@@ -165,8 +146,8 @@ func (c *Conn) reason(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	if endsConn(err) {
-		<-c.done // not long: who ends the connection says why first, or its goroutine does
-		return c.err
+		<-c.ending.Done() // not long: who ends the connection says why first, or its goroutine does
+		return c.ending.Err()
 	}
 	return err
 }
@@ -184,9 +165,7 @@ func endsConn(err error) bool {
 
 // end ends the link and every wait, for a reason. The first one counts.
 func (c *Conn) end(reason error) {
-	c.ending.Do(func() {
-		c.err = reason
-		close(c.done)
+	c.ending.End(reason, func() {
 		code, text := codeNone, "Client requested shutdown"
 		if errors.Is(reason, transport.ErrProtocol) {
 			code, text = codeProtocol, ""
@@ -204,14 +183,7 @@ func (c *Conn) Close() error {
 }
 
 // Done is closed when the link has ended.
-func (c *Conn) Done() <-chan struct{} { return c.done }
+func (c *Conn) Done() <-chan struct{} { return c.ending.Done() }
 
 // Err says why the link ended.
-func (c *Conn) Err() error {
-	select {
-	case <-c.done:
-		return c.err
-	default:
-		return nil
-	}
-}
+func (c *Conn) Err() error { return c.ending.Err() }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/runnel-go/runnel/transport"
+	"github.com/runnel-go/runnel/transport/internal/ending"
 )
 
 // writeQueue is how many frames wait to be written to a link at most. It is short, as a request that waits in it has its
@@ -23,9 +24,7 @@ type Client struct {
 	outgoing chan *outgoing
 	table    table
 
-	ending sync.Once
-	err    error // set before done is closed
-	done   chan struct{}
+	ending *ending.Ending
 	tasks  sync.WaitGroup
 }
 
@@ -42,7 +41,7 @@ func Start(link Link, addr string, limits transport.Limits) *Client {
 		unbound:  make(chan struct{}, 1),
 		outgoing: make(chan *outgoing, writeQueue),
 		table:    table{waiting: make(map[uint64]*call)},
-		done:     make(chan struct{}),
+		ending:   ending.New(),
 	}
 	c.tasks.Go(c.readLoop)
 	c.tasks.Go(c.writeLoop)
@@ -62,13 +61,13 @@ func (c *Client) do(ctx context.Context, request transport.Frame) (reply transpo
 	if err := transport.CheckRequest(request, c.limits); err != nil {
 		return nil, true, err
 	}
-	if err := c.take(ctx, c.slots); err != nil {
+	if err := c.ending.Take(ctx, c.slots); err != nil {
 		return nil, true, err
 	}
 	defer func() { <-c.slots }()
 	id := request.RequestID()
 	if id == 0 {
-		if err := c.take(ctx, c.unbound); err != nil {
+		if err := c.ending.Take(ctx, c.unbound); err != nil {
 			return nil, true, err
 		}
 	}
@@ -94,15 +93,15 @@ func (c *Client) ask(ctx context.Context, call *call, out *outgoing) (transport.
 	case c.outgoing <- out:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-c.done:
-		return nil, c.err
+	case <-c.ending.Done():
+		return nil, c.ending.Err()
 	}
 	select {
 	case reply := <-call.reply:
 		return reply, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	case <-c.done:
+	case <-c.ending.Done():
 		return c.lastReply(call)
 	}
 }
@@ -113,7 +112,7 @@ func (c *Client) lastReply(call *call) (transport.Frame, error) {
 	case reply := <-call.reply:
 		return reply, nil
 	default:
-		return nil, c.err
+		return nil, c.ending.Err()
 	}
 }
 
@@ -135,34 +134,16 @@ func (c *Client) post(ctx context.Context, request transport.Frame) (unsent bool
 	case c.outgoing <- out:
 	case <-ctx.Done():
 		return true, context.Cause(ctx)
-	case <-c.done:
-		return true, c.err
+	case <-c.ending.Done():
+		return true, c.ending.Err()
 	}
 	select {
 	case <-out.written:
 		return false, nil
 	case <-ctx.Done():
 		return out.withdraw(), context.Cause(ctx)
-	case <-c.done:
-		return out.withdraw(), c.err
-	}
-}
-
-// take waits for a place in a channel that counts them.
-func (c *Client) take(ctx context.Context, places chan<- struct{}) error {
-	switch { // the select below would choose at random
-	case c.Err() != nil:
-		return c.err
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	}
-	select {
-	case places <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-c.done:
-		return c.err
+	case <-c.ending.Done():
+		return out.withdraw(), c.ending.Err()
 	}
 }
 
@@ -197,7 +178,7 @@ func (c *Client) writeLoop() {
 		select {
 		case out := <-c.outgoing:
 			c.write(out)
-		case <-c.done:
+		case <-c.ending.Done():
 			return
 		}
 	}
@@ -219,9 +200,7 @@ func (c *Client) write(out *outgoing) {
 
 // end ends the link and every wait, for a reason. The first one counts.
 func (c *Client) end(reason error) {
-	c.ending.Do(func() {
-		c.err = reason
-		close(c.done)
+	c.ending.End(reason, func() {
 		if link, ok := c.link.(Goodbyer); ok && errors.Is(reason, transport.ErrClosed) {
 			link.Goodbye()
 		}
@@ -237,14 +216,7 @@ func (c *Client) Close() error {
 }
 
 // Done is closed when the link has ended.
-func (c *Client) Done() <-chan struct{} { return c.done }
+func (c *Client) Done() <-chan struct{} { return c.ending.Done() }
 
 // Err says why the link ended.
-func (c *Client) Err() error {
-	select {
-	case <-c.done:
-		return c.err
-	default:
-		return nil
-	}
-}
+func (c *Client) Err() error { return c.ending.Err() }

@@ -324,7 +324,7 @@ func outcome(m engine.OpenMarker) string {
 	}
 	var names []string
 	for _, w := range m.Waiting {
-		if name := w.Kind + " " + w.Name; !slices.Contains(names, name) {
+		if name := w.String(); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -132,9 +132,6 @@ func (s *sinkRun[T]) settle(ctx context.Context, err error, in Batch[T], again f
 		s.node.tally.Failed.Add(1)
 		var batch *BatchError[T]
 		if errors.As(err, &batch) {
-			if batch == nil || len(batch.Failed) == 0 && len(batch.Errs) == 0 {
-				return errors.New("its writer returned a BatchError of no record")
-			}
 			if err = s.refuse(ctx, batch, tried); err != nil {
 				return err
 			}
@@ -172,6 +169,9 @@ func (s *sinkRun[T]) repeat(ctx context.Context, in Batch[T], again func() error
 
 // refuse takes the records out of a batch error that are not to be tried again, and gives them to the error policy.
 func (s *sinkRun[T]) refuse(ctx context.Context, batch *BatchError[T], tried int) error {
+	if batch == nil || len(batch.Failed)+len(batch.Errs) == 0 {
+		return errors.New("its writer returned a BatchError of no record")
+	}
 	if len(batch.Errs) != len(batch.Failed) {
 		return fmt.Errorf("a BatchError with %d records and %d errors", len(batch.Failed), len(batch.Errs))
 	}

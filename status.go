@@ -111,7 +111,7 @@ func (p *Pipeline) Status() Status {
 	for _, m := range a.coordinator.Open() {
 		o := MarkerStatus{Number: m.Number, Opened: m.Opened, Holds: m.Holds}
 		for _, w := range m.Waiting {
-			o.Waiting = append(o.Waiting, w.Kind+" "+w.Name)
+			o.Waiting = append(o.Waiting, w.String())
 		}
 		s.Open = append(s.Open, o)
 	}

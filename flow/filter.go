@@ -40,10 +40,7 @@ func (f *filterStage[T]) Process(ctx context.Context, in runnel.Batch[T], out *r
 
 func (f *filterStage[T]) run(_ context.Context, in runnel.Batch[T], out *runnel.Out[T]) (int, error) {
 	f.rows = room(f.rows, in.Len())
-	vals := out.Buffer(in.Len())
-	kept, n, err := f.pick(vals, in.Values())
-	emitPicked(in, out, vals, f.rows[:kept], n)
-	return n, err
+	return runPicker(in, out, f, f.rows)
 }
 
 // pick copies the values that are kept and notes their rows. It writes each value and then counts it or not, because a
@@ -74,10 +71,7 @@ func (f *tryFilterStage[T]) Process(ctx context.Context, in runnel.Batch[T], out
 
 func (f *tryFilterStage[T]) run(_ context.Context, in runnel.Batch[T], out *runnel.Out[T]) (int, error) {
 	f.rows = room(f.rows, in.Len())
-	vals := out.Buffer(in.Len())
-	kept, n, err := f.pick(vals, in.Values())
-	emitPicked(in, out, vals, f.rows[:kept], n)
-	return n, err
+	return runPicker(in, out, f, f.rows)
 }
 
 func (f *tryFilterStage[T]) pick(to, from []T) (kept, n int, err error) {
@@ -96,17 +90,26 @@ func (f *tryFilterStage[T]) pick(to, from []T) (kept, n int, err error) {
 	return kept, len(from), nil
 }
 
-// emitPicked emits what was kept of the first n records of a batch, and counts the others. The values are at the
-// beginning of a buffer of out.
-func emitPicked[T any](in runnel.Batch[T], out *runnel.Out[T], vals []T, rows []int32, n int) {
-	clear(vals[len(rows):])
-	if len(rows) == in.Len() {
+// picker is a stage that keeps some of the values it is given.
+type picker[T any] interface {
+	// pick copies the values that are kept to the front of to, and notes their rows, until one fails. It returns how many
+	// it has kept and handled, and why the next failed.
+	pick(to, from []T) (kept, n int, err error)
+}
+
+// runPicker emits what a stage keeps of a batch, with rows as where it notes them, and counts the others.
+func runPicker[T any](in runnel.Batch[T], out *runnel.Out[T], p picker[T], rows []int32) (int, error) {
+	vals := out.Buffer(in.Len())
+	kept, n, err := p.pick(vals, in.Values())
+	clear(vals[kept:])
+	if kept == in.Len() {
 		out.EmitBatch(in)
 	} else {
-		out.EmitPicked(vals[:len(rows)], in.Columns(), rows)
+		out.EmitPicked(vals[:kept], in.Columns(), rows[:kept])
 	}
-	out.Passed(len(rows))
-	out.Filtered(n - len(rows))
+	out.Passed(kept)
+	out.Filtered(n - kept)
+	return n, err
 }
 
 // emitKept emits the rows that were kept of the first n records of a batch, and counts the others.

@@ -15,6 +15,9 @@ type Party struct {
 	Name string
 }
 
+// String returns kind and name, as "sink out".
+func (p Party) String() string { return p.Kind + " " + p.Name }
+
 // marker is a marker that is not complete. It is guarded by the coordinator's lock.
 type marker struct {
 	control    Control

@@ -1,0 +1,144 @@
+package iggyserver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/conc/panics"
+
+	"github.com/runnel-go/runnel/transport"
+	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
+	"github.com/runnel-go/runnel/transport/wire"
+)
+
+// leaveWait is how long answers may still be written on a connection that the broker has ended.
+const leaveWait = time.Second
+
+// handler answers a request, as [broker.Link.Handle] does.
+type handler func(ctx context.Context, link *broker.Link, frame []byte) (reply []byte, closing bool)
+
+// handle is the handler that does nothing else.
+func handle(ctx context.Context, link *broker.Link, frame []byte) (reply []byte, closing bool) {
+	return link.Handle(ctx, frame)
+}
+
+// conn is the connection of one client.
+type conn struct {
+	server *Server
+	peer   transport.Peer
+	link   *broker.Link
+
+	places chan struct{} // holds one for each request at work
+	tasks  sync.WaitGroup
+
+	evicting sync.Once // the client is told once why it has to go
+}
+
+// serve answers the requests of a client until one of both ends the connection, and returns when nothing of it is left.
+func (s *Server) serve(ctx context.Context, peer transport.Peer, t wire.Transport) {
+	c := &conn{
+		server: s,
+		peer:   peer,
+		link:   s.broker.Connect(broker.Peer{Transport: t, Address: peer.RemoteAddr()}),
+		places: make(chan struct{}, s.config.limits.MaxInFlight),
+	}
+	reading, stopReading := context.WithCancel(ctx) // requests at work end by it, too
+	writing, stopWriting := context.WithCancel(ctx)
+	c.tasks.Go(func() { c.watch(reading, stopReading) })
+	c.readLoop(reading, writing)
+	stopReading()
+	timer := time.AfterFunc(leaveWait, stopWriting)
+	c.tasks.Wait()
+	c.leave(writing)
+	timer.Stop()
+	stopWriting()
+	c.link.Close()
+}
+
+// watch ends the reading when the broker ends the link.
+func (c *conn) watch(reading context.Context, stop context.CancelFunc) {
+	select {
+	case <-c.link.Done():
+		stop()
+	case <-reading.Done():
+	}
+}
+
+// readLoop takes requests, and a task for each.
+func (c *conn) readLoop(reading, writing context.Context) {
+	for {
+		x, err := c.peer.Next(reading)
+		if err != nil {
+			if reading.Err() == nil {
+				c.server.config.logger.DebugContext(reading, "client gone", "peer", c.peer.RemoteAddr(), "reason", err)
+			}
+			return
+		}
+		if isCancel(x.Request()) { // it frees the place of another one
+			c.answer(reading, writing, x)
+			continue
+		}
+		select {
+		case c.places <- struct{}{}:
+		case <-reading.Done():
+			return
+		}
+		c.tasks.Go(func() {
+			defer func() { <-c.places }()
+			c.answer(reading, writing, x)
+		})
+	}
+}
+
+// isCancel says whether a request ends the wait of another one, which takes no time and has no answer.
+func isCancel(frame []byte) bool {
+	h, _, err := wire.DecodeRequest(frame)
+	return err == nil && h.Carries() == wire.CmdCancelDeferred
+}
+
+// answer handles one request. A panic ends the connection and is logged, without the request; others go on.
+func (c *conn) answer(reading, writing context.Context, x transport.Exchange) {
+	ctx, cancel := context.WithCancel(reading)
+	defer cancel()
+	c.tasks.Go(func() {
+		select {
+		case <-x.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	var reply []byte
+	var closing bool
+	if p := panics.Try(func() { reply, closing = c.server.config.handle(ctx, c.link, x.Request()) }); p != nil {
+		c.server.config.logger.ErrorContext(ctx, "request made the server panic: its connection is closed",
+			"peer", c.peer.RemoteAddr(), "panic", p.String())
+		defer c.link.Close()
+	} else if closing && ctx.Err() == nil { // a request that was given up may be one of many
+		defer c.link.Close()
+	}
+	c.reply(writing, x, reply)
+	if reading.Err() == nil { // else the end of the connection says so
+		x.Drop()
+	}
+}
+
+// reply sends the answer to a request: what the broker has, or else why the client has to go. Who does not take it has gone
+// already, which the reading finds out.
+func (c *conn) reply(writing context.Context, x transport.Exchange, reply transport.Frame) {
+	eviction := c.link.Eviction()
+	switch {
+	case eviction != nil && (reply == nil || reply.Command() == transport.CommandEviction):
+		c.evicting.Do(func() { _ = x.Reply(writing, eviction) })
+	case reply != nil:
+		_ = x.Reply(writing, reply)
+	}
+}
+
+// leave closes the connection, and tells the client why, if it was not told yet.
+func (c *conn) leave(writing context.Context) {
+	if eviction := c.link.Eviction(); eviction != nil {
+		c.evicting.Do(func() { _ = c.peer.Evict(writing, eviction) })
+	}
+	_ = c.peer.Close() // returns no error
+}

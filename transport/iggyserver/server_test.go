@@ -1,0 +1,171 @@
+package iggyserver_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/runnel-go/runnel/transport"
+	"github.com/runnel-go/runnel/transport/dial"
+	"github.com/runnel-go/runnel/transport/iggyserver"
+	"github.com/runnel-go/runnel/transport/wire"
+)
+
+func TestClientLogsInCreatesSendsAndPolls(t *testing.T) {
+	each(t, func(t *testing.T, protocol dial.Protocol) {
+		c := login(t, start(t), protocol)
+		c.createTopic()
+		c.put("a", "b")
+		require.Equal(t, []string{"a", "b"}, c.all())
+		waiting := c.begin(c.waitFrame(2))
+		c.put("c")
+		r := <-waiting
+		require.NoError(t, r.err)
+		_, payload := open(t, r.reply)
+		require.Equal(t, []string{"c"}, payloads(t, decode[wire.PolledMessages](t, payload).Records))
+	})
+}
+
+func TestRequestThatIsRepeatedOverANewConnectionIsNotDoneTwice(t *testing.T) {
+	each(t, func(t *testing.T, protocol dial.Protocol) {
+		c := login(t, start(t), protocol)
+		c.createTopic()
+		send := c.sendFrame("once")
+		first, err := c.do(send)
+		require.NoError(t, err)
+		require.NoError(t, c.conn.Close())
+		c.dial()
+		reply, err := c.do(c.bindFrame())
+		require.NoError(t, err)
+		c.enter(reply)
+		again, err := c.do(send)
+		require.NoError(t, err)
+		require.Equal(t, first, again)
+		require.Equal(t, []string{"once"}, c.all())
+	})
+}
+
+func TestWaitIsCancelledByTheClient(t *testing.T) {
+	each(t, func(t *testing.T, protocol dial.Protocol) {
+		c := login(t, start(t), protocol)
+		c.createTopic()
+		wait := c.waitFrame(0)
+		waiting := c.begin(wait)
+		h, _, err := wire.DecodeRequest(wait)
+		require.NoError(t, err)
+		require.NoError(t, c.conn.Post(t.Context(), c.frame(wire.NewCancel(&h), nil)))
+		r := <-waiting
+		require.NoError(t, r.err)
+		code, _ := open(t, r.reply)
+		require.Zero(t, code)
+	})
+}
+
+func TestRequestGivenUpLeavesTheOthers(t *testing.T) {
+	each(t, func(t *testing.T, protocol dial.Protocol) {
+		c := login(t, start(t), protocol)
+		c.createTopic()
+		ctx, cancel := context.WithCancel(t.Context())
+		wait := c.waitFrame(0)
+		done := make(chan error, 1)
+		go func() {
+			_, err := c.conn.Do(ctx, wait)
+			done <- err
+		}()
+		c.all()
+		cancel()
+		require.ErrorIs(t, <-done, context.Canceled)
+		c.put("a")
+		require.Equal(t, []string{"a"}, c.all())
+		require.NoError(t, c.conn.Err())
+	})
+}
+
+func TestWrongPasswordIsAnEviction(t *testing.T) {
+	each(t, func(t *testing.T, protocol dial.Protocol) {
+		c := connect(t, start(t), protocol)
+		_, err := c.do(c.loginFrame("wrong"))
+		require.Error(t, err)
+		require.Equal(t, wire.EvictInvalidCredentials, c.evicted())
+	})
+}
+
+func TestCloseEndsRequestsThatWait(t *testing.T) {
+	each(t, func(t *testing.T, protocol dial.Protocol) {
+		server := start(t)
+		c := login(t, server, protocol)
+		c.createTopic()
+		waiting := c.begin(c.waitFrame(0))
+		c.all()
+		require.NoError(t, server.Close())
+		require.ErrorIs(t, (<-waiting).err, transport.ErrLost)
+	})
+}
+
+func TestServerEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	server, err := iggyserver.Start(ctx, iggyserver.PasswordRounds(1))
+	require.NoError(t, err)
+	c := login(t, server, dial.TCP)
+	cancel()
+	require.NoError(t, server.Wait())
+	<-c.conn.Done()
+}
+
+func TestServerIsClosedTwiceAndAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 3 {
+		server := start(t)
+		for _, p := range protocols {
+			login(t, server, p)
+		}
+		var closing sync.WaitGroup
+		for range 4 {
+			closing.Go(func() { _ = server.Close() })
+		}
+		closing.Wait()
+		require.NoError(t, server.Close())
+	}
+}
+
+func TestPanicOfARequestEndsItsConnectionOnly(t *testing.T) {
+	each(t, func(t *testing.T, protocol dial.Protocol) {
+		log := &buffer{}
+		server := start(t, iggyserver.PanicAt(wire.CmdGetStats), iggyserver.Logger(slog.New(slog.NewTextHandler(log, nil))))
+		other := login(t, server, protocol)
+		c := login(t, server, protocol)
+		_, err := c.do(c.frame(c.header(wire.CmdGetStats), nil))
+		require.Error(t, err)
+		<-c.conn.Done()
+		other.createTopic()
+		c.dial()
+		reply, err := c.do(c.bindFrame())
+		require.NoError(t, err)
+		c.enter(reply)
+		require.Contains(t, log.String(), "as asked")
+		require.Contains(t, log.String(), "export_test.go")
+	})
+}
+
+// buffer keeps what is written to it.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

@@ -80,7 +80,7 @@ var arrows = []struct {
 		"transport", "transport/dial", "transport/tcp", "transport/ws", "transport/quic", "transport/wire", "transport/iggyserver/internal/",
 	}},
 	{"runneltest", []string{".", "checkpoint"}},
-	{"cmd/runnel", []string{".", "checkpoint"}},
+	{"cmd/runnel", []string{".", "checkpoint", "transport/dial", "transport/iggyserver"}},
 	{"examples/", []string{".", "checkpoint", "flow/", "source/", "sink/", "runneltest"}},
 }
 

@@ -13,7 +13,7 @@ import (
 // Reasons why [Start] refuses an address or a password.
 var (
 	// ErrRemote is the cause when other machines could reach an address, without [AllowRemote].
-	ErrRemote = errors.New("other machines could reach this address, which has to be allowed (AllowRemote)")
+	ErrRemote = errors.New("other machines could reach this address, which has to be allowed")
 	// ErrDefaultPassword is the cause when other machines may reach the server, with the password that everybody knows.
 	ErrDefaultPassword = errors.New("the default password is for this machine only: choose another one")
 )

@@ -110,7 +110,7 @@ func (c *conn) answer(reading, writing context.Context, x transport.Exchange) {
 	})
 	var reply []byte
 	var closing bool
-	if p := panics.Try(func() { reply, closing = c.server.config.handle(ctx, c.link, x.Request()) }); p != nil {
+	if p := panics.Try(func() { reply, closing = c.server.faults.handle(ctx, c.link, x.Request()) }); p != nil {
 		c.server.config.logger.ErrorContext(ctx, "request made the server panic: its connection is closed",
 			"peer", c.peer.RemoteAddr(), "panic", p.String())
 		defer c.link.Close()

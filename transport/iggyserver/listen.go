@@ -103,13 +103,13 @@ func (s *Server) open(ctx context.Context, at place, tlsConfig *tls.Config) (ser
 func (s *Server) frames(ctx context.Context, at place, tlsConfig *tls.Config) (transport.Listener, error) {
 	switch at.protocol {
 	case dial.TCP:
-		options := []tcp.ListenOption{tcp.Limits(s.config.limits)}
+		options := []tcp.ListenOption{tcp.Limits(s.config.limits), tcp.Wrap(s.faults.wrap)}
 		if s.config.tls {
 			options = append(options, tcp.ServeTLS(tlsConfig))
 		}
 		return tcp.Listen(ctx, at.addr, options...)
 	case dial.WebSocket:
-		options := []ws.ListenOption{ws.Limits(s.config.limits)}
+		options := []ws.ListenOption{ws.Limits(s.config.limits), ws.Wrap(s.faults.wrap)}
 		if s.config.tls {
 			options = append(options, ws.ServeTLS(tlsConfig))
 		}

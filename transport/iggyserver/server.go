@@ -19,6 +19,7 @@ type Server struct {
 	config   config
 	broker   *broker.Broker
 	services []service
+	faults   Faults
 
 	stop  context.CancelFunc
 	tasks sync.WaitGroup
@@ -45,6 +46,7 @@ func start(ctx context.Context, c config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{config: c, broker: b, ended: make(chan struct{})}
+	s.faults.broker, s.faults.next = b, c.handle
 	if err := s.listen(ctx); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}

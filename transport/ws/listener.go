@@ -75,7 +75,11 @@ func (l *Listener) upgrade(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has its answer
 	}
-	peer := mux.Serve(newLink(conn), r.RemoteAddr, l.config.limits)
+	link := newLink(conn)
+	if l.config.wrap != nil {
+		link.Conn = l.config.wrap(link.Conn)
+	}
+	peer := mux.Serve(link, r.RemoteAddr, l.config.limits)
 	select {
 	case l.peers <- peer:
 	case <-l.done:

@@ -2,6 +2,7 @@ package ws
 
 import (
 	"crypto/tls"
+	"net"
 	"time"
 
 	"github.com/runnel-go/runnel/transport"
@@ -44,6 +45,7 @@ type dialConfig struct {
 type listenConfig struct {
 	limits transport.Limits
 	tls    *tls.Config
+	wrap   func(net.Conn) net.Conn
 }
 
 // Limits sets what frames and requests may take. The default is what zeros mean in [transport.Limits]. The length of a
@@ -65,4 +67,10 @@ func TLS(t transport.TLS) DialOption {
 // do not verify, or have it as their root. The default is no TLS.
 func ServeTLS(config *tls.Config) ListenOption {
 	return listenOption(func(c *listenConfig) { c.tls = config })
+}
+
+// Wrap puts something between the frames and each link that a listener takes, such as what spoils the bytes for a test. The
+// default is nothing. Each of its writes to the link is a message; what it returns has to keep the promises of the link.
+func Wrap(wrap func(net.Conn) net.Conn) ListenOption {
+	return listenOption(func(c *listenConfig) { c.wrap = wrap })
 }

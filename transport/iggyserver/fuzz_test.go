@@ -17,7 +17,7 @@ import (
 // server answers another client.
 func FuzzServer(f *testing.F) {
 	server := start(f, iggyserver.Limits(transport.Limits{MaxRequestBytes: 1 << 16}))
-	other := login(f, server, dial.TCP)
+	other := connect(f, server, dial.TCP) // a session of its own could be taken over
 	conn, ping := other.conn, other.pingFrame()
 	targets := []func(t *testing.T, data []byte){
 		func(t *testing.T, data []byte) { fuzzBytes(t, rawTCP(t, server, dial.TCP), data) },

@@ -109,7 +109,9 @@ func (s *Server) frames(ctx context.Context, at place, tlsConfig *tls.Config) (t
 		}
 		return tcp.Listen(ctx, at.addr, options...)
 	case dial.WebSocket:
-		options := []ws.ListenOption{ws.Limits(s.config.limits), ws.Wrap(s.faults.wrap)}
+		options := []ws.ListenOption{
+			ws.Limits(s.config.limits), ws.Wrap(s.faults.wrap), ws.MaxHandshakes(s.config.maxConnections),
+		}
 		if s.config.tls {
 			options = append(options, ws.ServeTLS(tlsConfig))
 		}

@@ -3,8 +3,14 @@ package iggyserver
 import (
 	"context"
 
+	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/wire"
 )
+
+// AcceptFrom serves clients of a listener until that is closed.
+func (s *Server) AcceptFrom(ctx context.Context, listener transport.Listener) {
+	s.acceptLoop(ctx, listener, wire.TransportTCP)
+}
 
 // PanicAt makes requests for a command panic.
 func PanicAt(command wire.Command) Option {

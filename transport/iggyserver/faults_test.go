@@ -238,6 +238,25 @@ func TestConnectionIsCutAtAByte(t *testing.T) {
 	}
 }
 
+func TestConnectionIsCutWithinARequest(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range []dial.Protocol{dial.TCP, dial.WebSocket} {
+		c, faults := withTopic(t, protocol)
+		send := c.sendFrame(string(make([]byte, 1000)))
+		require.NoError(t, c.conn.Close())
+		bind := c.bindFrame()
+		faults.CutRequests(len(bind) + len(send) - 1)
+		c.dial()
+		_, err := c.do(bind)
+		require.NoError(t, err)
+		_, err = c.do(send)
+		require.ErrorIs(t, err, transport.ErrLost)
+		require.False(t, transport.Unsent(err))
+		c.again()
+		require.Empty(t, c.all())
+	}
+}
+
 func TestRepliesAreSplitAndMerged(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []dial.Protocol{dial.TCP, dial.WebSocket} {

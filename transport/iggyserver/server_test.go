@@ -1,9 +1,7 @@
 package iggyserver_test
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"sync"
 	"testing"
 
@@ -131,41 +129,4 @@ func TestServerIsClosedTwiceAndAtOnce(t *testing.T) {
 		closing.Wait()
 		require.NoError(t, server.Close())
 	}
-}
-
-func TestPanicOfARequestEndsItsConnectionOnly(t *testing.T) {
-	each(t, func(t *testing.T, protocol dial.Protocol) {
-		log := &buffer{}
-		server := start(t, iggyserver.PanicAt(wire.CmdGetStats), iggyserver.Logger(slog.New(slog.NewTextHandler(log, nil))))
-		other := login(t, server, protocol)
-		c := login(t, server, protocol)
-		_, err := c.do(c.frame(c.header(wire.CmdGetStats), nil))
-		require.Error(t, err)
-		<-c.conn.Done()
-		other.createTopic()
-		c.dial()
-		reply, err := c.do(c.bindFrame())
-		require.NoError(t, err)
-		c.enter(reply)
-		require.Contains(t, log.String(), "as asked")
-		require.Contains(t, log.String(), "export_test.go")
-	})
-}
-
-// buffer keeps what is written to it.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer // guarded by mu
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

@@ -37,6 +37,7 @@ func rawUpgraded(t testing.TB, server *iggyserver.Server) *net.TCPConn {
 	require.NoError(t, err)
 	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
 	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusSwitchingProtocols, response.StatusCode)
 	return conn
 }

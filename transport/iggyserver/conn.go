@@ -45,7 +45,8 @@ type conn struct {
 	bytes  *semaphore.Weighted // of requests at work
 	tasks  sync.WaitGroup
 
-	evicting sync.Once // the client is told once why it has to go
+	mu      sync.Mutex
+	evicted bool // the client was told why it has to go; guarded by mu
 }
 
 // serve answers the requests of a client until one of both ends the connection, and returns when nothing of it is left.
@@ -176,16 +177,25 @@ func (c *conn) reply(writing context.Context, x transport.Exchange, reply transp
 	eviction := c.link.Eviction()
 	switch {
 	case eviction != nil && (reply == nil || reply.Command() == transport.CommandEviction):
-		c.evicting.Do(func() { _ = x.Reply(writing, eviction) })
+		c.evict(func() error { return x.Reply(writing, eviction) })
 	case reply != nil:
 		_ = x.Reply(writing, reply)
+	}
+}
+
+// evict tells the client why it has to go, if nobody has. A request that is given up meanwhile does not tell it.
+func (c *conn) evict(tell func() error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.evicted {
+		c.evicted = tell() == nil
 	}
 }
 
 // leave closes the connection, and tells the client why, if it was not told yet.
 func (c *conn) leave(writing context.Context) {
 	if eviction := c.link.Eviction(); eviction != nil {
-		c.evicting.Do(func() { _ = c.peer.Evict(writing, eviction) })
+		c.evict(func() error { return c.peer.Evict(writing, eviction) })
 	}
 	_ = c.peer.Close() // returns no error
 }

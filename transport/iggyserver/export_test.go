@@ -9,7 +9,7 @@ import (
 
 // AcceptFrom serves clients of a listener until that is closed.
 func (s *Server) AcceptFrom(ctx context.Context, listener transport.Listener) {
-	s.acceptLoop(ctx, listener, wire.TransportTCP)
+	s.intake(listener, wire.TransportTCP).run(ctx)
 }
 
 // PanicAt makes requests for a command panic.

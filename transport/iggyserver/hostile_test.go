@@ -151,7 +151,7 @@ func TestFrameAboveTheLimitEndsItsConnectionOnly(t *testing.T) {
 func TestNET02SilentConnectionsAreClosed(t *testing.T) {
 	t.Parallel()
 	const silent = 100
-	server := start(t, iggyserver.Limits(transport.Limits{IdleTimeout: 100 * time.Millisecond}))
+	server := start(t, iggyserver.Limits(transport.Limits{IdleTimeout: 500 * time.Millisecond}))
 	var raw []*net.TCPConn
 	for range silent {
 		raw = append(raw, rawTCP(t, server, dial.TCP), rawTCP(t, server, dial.WebSocket), rawUpgraded(t, server))
@@ -185,7 +185,7 @@ func TestConnectionsBeyondTheLimitAreClosed(t *testing.T) {
 
 func TestClientThatDoesNotReadIsClosed(t *testing.T) {
 	t.Parallel()
-	server := start(t, iggyserver.Limits(transport.Limits{FrameTimeout: 200 * time.Millisecond}))
+	server := start(t, iggyserver.Limits(transport.Limits{FrameTimeout: time.Second}))
 	c := login(t, server, dial.TCP)
 	c.createTopic()
 	for range 8 {

@@ -104,6 +104,32 @@ func TestCloseEndsRequestsThatWait(t *testing.T) {
 	})
 }
 
+func TestCloseEndsClientsThatAreBusy(t *testing.T) {
+	t.Parallel()
+	server := start(t)
+	login(t, server, dial.TCP).createTopic()
+	var clients sync.WaitGroup
+	busy := make(chan struct{}, 30)
+	for i := range cap(busy) {
+		c := login(t, server, protocols[i%len(protocols)])
+		send, wait := c.sendFrame("a"), c.waitFrame(1<<40)
+		waiting := c.begin(wait)
+		clients.Go(func() {
+			_, err := c.do(send)
+			busy <- struct{}{}
+			for err == nil {
+				_, err = c.do(send) // the same one: it is answered all the same
+			}
+			<-waiting
+		})
+	}
+	for range cap(busy) {
+		<-busy
+	}
+	require.NoError(t, server.Close())
+	clients.Wait()
+}
+
 func TestServerEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -60,6 +60,9 @@ func (s *Server) serve(ctx context.Context, peer transport.Peer, t wire.Transpor
 	}
 	reading, stopReading := context.WithCancel(ctx) // requests at work end by it, too
 	writing, stopWriting := context.WithCancel(ctx)
+	if s.faults.down.Load() { // asked behind Connect, so that either this or the broker ends the connection
+		c.link.Close()
+	}
 	c.tasks.Go(func() { c.watch(reading, stopReading) })
 	c.readLoop(reading, writing)
 	stopReading()

@@ -21,6 +21,7 @@ type Faults struct {
 
 	inUse atomic.Bool   // so that a server without faults does not look for any
 	moves atomic.Uint32 // how often partitions are said to have moved
+	down  atomic.Bool   // new connections are closed
 
 	mu      sync.Mutex
 	pending []*fault    // guarded by mu

@@ -183,6 +183,21 @@ func TestAllClientsAreEvictedOrDisconnected(t *testing.T) {
 	})
 }
 
+func TestServerIsDownForAWhile(t *testing.T) {
+	each(t, func(t *testing.T, protocol dial.Protocol) {
+		c, faults := withTopic(t, protocol)
+		c.put("a")
+		faults.Down()
+		<-c.conn.Done()
+		for range 3 {
+			require.Error(t, connect(t, c.server, protocol).ping())
+		}
+		faults.Up()
+		c.again()
+		require.Equal(t, []string{"a"}, c.all())
+	})
+}
+
 func TestSessionsAreForgotten(t *testing.T) {
 	each(t, func(t *testing.T, protocol dial.Protocol) {
 		c, faults := withTopic(t, protocol)

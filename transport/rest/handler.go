@@ -26,7 +26,7 @@ type Backend interface {
 	Authenticate(ctx context.Context, token string) (user uint32, code wire.Code)
 	// Execute carries out a request of a user, and returns the reply. The numbers of client, session and request in the
 	// frame mean nothing, and there is no other request with them. After the end of ctx, which is that of the connection,
-	// nobody waits for the reply, and it may be nil.
+	// nobody waits for the reply. Without one, nil, the connection is closed.
 	Execute(ctx context.Context, user uint32, request transport.Frame) (reply transport.Frame)
 }
 

@@ -114,7 +114,7 @@ func TestRequestsWithTheSameOldTokenShareOneLogin(t *testing.T) {
 	t.Parallel()
 	fresh := func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "Bearer t1" {
-			w.WriteHeader(401)
+			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
 		_, _ = io.WriteString(w, "[]")
@@ -122,13 +122,23 @@ func TestRequestsWithTheSameOldTokenShareOneLogin(t *testing.T) {
 	s := play(t, fresh)
 	conn := s.conn()
 	var wg sync.WaitGroup
-	for range 16 {
+	request := frame(t, wire.NewRequest(reading), &wire.Empty{})
+	replies := make(chan transport.Frame, 16)
+	for range cap(replies) {
 		wg.Go(func() {
-			code, _ := ask(t, conn, reading, &wire.Empty{})
-			require.Zero(t, code)
+			reply, err := conn.Do(t.Context(), request)
+			if err == nil {
+				replies <- reply
+			}
 		})
 	}
 	wg.Wait()
+	close(replies)
+	require.Len(t, replies, cap(replies))
+	for reply := range replies {
+		code, _ := open(t, reply)
+		require.Zero(t, code)
+	}
 	require.Equal(t, 2, s.logins)
 }
 
@@ -257,7 +267,7 @@ func TestCommitOfAReadIsNotRepeatedAndWaitsGetShorter(t *testing.T) {
 
 	s = play(t, func(w http.ResponseWriter, _ *http.Request) {
 		s.clock.move(6 * time.Second)
-		w.WriteHeader(503)
+		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	_, err = s.conn().Do(t.Context(), frame(t, wire.NewRequest(wire.CmdPollMessagesDeferred), polling(false, wire.PollingStrategy{Kind: wire.FromNext})))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -342,8 +352,9 @@ func TestEndOfContextAndOfTheLinkEndRequests(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	because := errors.New("because")
 	failed := make(chan error)
+	request := frame(t, wire.NewRequest(reading), &wire.Empty{})
 	ask := func(ctx context.Context) {
-		_, err := conn.Do(ctx, frame(t, wire.NewRequest(reading), &wire.Empty{}))
+		_, err := conn.Do(ctx, request)
 		failed <- err
 	}
 	go ask(ctx)

@@ -246,6 +246,12 @@ func TestServerThatIsGoneIsAnErrorOfARequestThatWasNotSent(t *testing.T) {
 	require.ErrorIs(t, err, transport.ErrLost)
 	require.Len(t, s.clock.waited, 3)
 	require.Less(t, s.clock.waited[0], s.clock.waited[2])
+	<-conn.Done()
+	require.ErrorIs(t, conn.Err(), transport.ErrLost)
+	_, err = conn.Do(t.Context(), frame(t, wire.NewRequest(writing), deletes))
+	require.True(t, transport.Unsent(err))
+	require.ErrorIs(t, err, transport.ErrLost)
+	require.Len(t, s.clock.waited, 3, "it is not tried again")
 
 	_, err = rest.NewDialer(s.server.Listener.Addr().String()).Dial(t.Context())
 	require.ErrorContains(t, err, "iggy: dial http://127.0.0.1:")
@@ -269,8 +275,8 @@ func TestCommitOfAReadIsNotRepeatedAndWaitsGetShorter(t *testing.T) {
 		s.clock.move(6 * time.Second)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	})
-	_, err = s.conn().Do(t.Context(), frame(t, wire.NewRequest(wire.CmdPollMessagesDeferred), polling(false, wire.PollingStrategy{Kind: wire.FromNext})))
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	code, _ := ask(t, s.conn(), wire.CmdPollMessagesDeferred, polling(false, wire.PollingStrategy{Kind: wire.FromNext}))
+	require.Equal(t, wire.CodeCannotEstablishConnection, code, "the last answer")
 	require.Len(t, s.requests(), 2)
 	require.Contains(t, s.requests()[1], "&wait_us=0 ")
 }
@@ -302,6 +308,19 @@ func TestAnswersStandForCodes(t *testing.T) {
 	} {
 		require.Equal(t, tt.want, rest.CodeOf(tt.status, tt.body), "%d %s", tt.status, tt.body)
 	}
+}
+
+func TestServerThatIsBusyWithItsMetadataIsAskedForHalfAMinute(t *testing.T) {
+	t.Parallel()
+	busy := status(400, `{"id": 88, "code": "lifecycle_busy"}`)
+	s := play(t, busy, busy, busy, busy, busy, status(204, ""))
+	code, _ := ask(t, s.conn(), writing, deletes)
+	require.Zero(t, code)
+	s = play(t, busy)
+	code, _ = ask(t, s.conn(), writing, deletes)
+	require.Equal(t, wire.CodeLifecycleBusy, code)
+	require.GreaterOrEqual(t, s.clock.Now().Sub(start), 30*time.Second)
+	require.Less(t, s.clock.Now().Sub(start), 36*time.Second)
 }
 
 func TestRedirectsStayOnTheirHost(t *testing.T) {

@@ -1,11 +1,8 @@
 package rest_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -362,57 +359,4 @@ func TestLongAndBrokenAnswersAreErrors(t *testing.T) {
 		require.ErrorIs(t, err, transport.ErrProtocol, text)
 		require.False(t, transport.Unsent(err))
 	}
-}
-
-func TestEndOfContextAndOfTheLinkEndRequests(t *testing.T) {
-	t.Parallel()
-	b := &backend{wait: true}
-	conn := serve(t, b)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	because := errors.New("because")
-	failed := make(chan error)
-	request := frame(t, wire.NewRequest(reading), &wire.Empty{})
-	ask := func(ctx context.Context) {
-		_, err := conn.Do(ctx, request)
-		failed <- err
-	}
-	go ask(ctx)
-	require.Eventually(t, func() bool { return len(b.requests()) == 1 }, 10*time.Second, time.Millisecond)
-	cancel(because)
-	err := <-failed
-	require.ErrorIs(t, err, because)
-	require.False(t, transport.Unsent(err))
-
-	go ask(t.Context())
-	require.Eventually(t, func() bool { return len(b.requests()) == 2 }, 10*time.Second, time.Millisecond)
-	require.NoError(t, conn.Err())
-	require.NoError(t, conn.Close())
-	require.ErrorIs(t, <-failed, transport.ErrClosed)
-	<-conn.Done()
-	require.ErrorIs(t, conn.Err(), transport.ErrClosed)
-	_, err = conn.Do(t.Context(), frame(t, wire.NewRequest(reading), &wire.Empty{}))
-	require.ErrorIs(t, err, transport.ErrClosed)
-	require.True(t, transport.Unsent(err))
-	require.NoError(t, conn.Close())
-}
-
-func TestSecretsAreInNoErrorAndNoPrint(t *testing.T) {
-	t.Parallel()
-	s := play(t, hangUp)
-	conn := s.conn()
-	_, err := conn.Do(t.Context(), frame(t, wire.NewRequest(wire.CmdChangePassword), &wire.ChangePassword{User: wire.ID(1), Current: "old-secret", New: "new-secret"}))
-	for _, text := range []string{err.Error(), fmt.Sprintf("%+v %#v %v", conn, conn, conn)} {
-		for _, secret := range []string{"old-secret", "new-secret", "Bearer", "t1\"", `"secret"`} {
-			require.NotContains(t, text, secret)
-		}
-	}
-}
-
-func TestConnectionsAreNotMadeOverProxies(t *testing.T) {
-	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
-	conn := dial(t, listen(t, says(nil)).Addr())
-	require.NotNil(t, conn)
-	_, err := rest.NewDialer("no port").Dial(t.Context())
-	var addr *net.AddrError
-	require.ErrorAs(t, err, &addr)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -80,7 +81,8 @@ func (f *serveFlags) serve(ctx context.Context, c console, args []string) error 
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	server, err := iggyserver.Start(ctx, f.options()...)
+	logger := slog.New(slog.NewTextHandler(c.err, nil))
+	server, err := iggyserver.Start(ctx, append(f.options(), iggyserver.Logger(logger))...)
 	if err != nil {
 		return explain(err)
 	}

@@ -35,7 +35,7 @@ func TestServeRunsUntilItIsInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		cmd := exec.Command(os.Args[0], "iggy", "serve", "--tcp", "127.0.0.1:0", "--quic", "127.0.0.1:0", "--ws", "127.0.0.1:0")
-		cmd.Env = append(os.Environ(), commandVar+"=1")
+		cmd.Env = append(os.Environ(), commandVar+"=1", "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=true")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.StdoutPipe()

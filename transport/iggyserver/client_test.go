@@ -58,6 +58,12 @@ func connect(t testing.TB, server *iggyserver.Server, protocol dial.Protocol) *c
 	return c
 }
 
+// connectOver makes a client over a connection.
+func connectOver(t testing.TB, conn transport.Conn) *client {
+	t.Cleanup(func() { require.NoError(t, conn.Close()) })
+	return &client{t: t, conn: conn, id: wire.Uint128{Hi: 7, Lo: lastClient.Add(1)}}
+}
+
 // dial gives the client a new connection.
 func (c *client) dial() {
 	c.t.Helper()

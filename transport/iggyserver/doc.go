@@ -14,5 +14,6 @@
 // for too long, and options bound how many there are and what each may ask for at once.
 //
 // Where to look: options.go says what can be set and check.go what is refused; server.go starts and ends, listen.go
-// begins to listen, conn.go serves one client.
+// begins to listen, intake.go takes clients, conn.go serves one of them; faults.go and its like have what tests of clients
+// need.
 package iggyserver

@@ -21,6 +21,7 @@ type Faults struct {
 
 	inUse atomic.Bool   // so that a server without faults does not look for any
 	moves atomic.Uint32 // how often partitions are said to have moved
+	down  atomic.Bool   // new connections are closed
 
 	mu      sync.Mutex
 	pending []*fault    // guarded by mu
@@ -55,16 +56,16 @@ func (f *Faults) on(command wire.Command, nth int, do func(ctx context.Context, 
 	return reached
 }
 
-// handle answers a request, as broker.Link.Handle does, with the fault that is due.
-func (f *Faults) handle(ctx context.Context, link *broker.Link, frame []byte) (reply []byte, closing bool) {
+// handle answers a request with the fault that is due.
+func (f *Faults) handle(ctx context.Context, r *request) (reply []byte, closing bool) {
 	if !f.inUse.Load() {
-		return f.next(ctx, link, frame)
+		return f.next(ctx, r)
 	}
 	carry := func() ([]byte, bool) {
-		reply, closing := f.next(ctx, link, frame)
-		return f.moved(frame, reply), closing
+		reply, closing := f.next(ctx, r)
+		return f.moved(r.frame, reply), closing
 	}
-	h, _, err := wire.DecodeRequest(frame)
+	h, _, err := wire.DecodeRequest(r.frame)
 	if err != nil {
 		return carry()
 	}

@@ -27,6 +27,16 @@ func (f *Faults) ForgetSessions() { f.broker.ForgetSessions() }
 // Disconnect closes all connections without a word. Sessions live on.
 func (f *Faults) Disconnect() { f.broker.Disconnect() }
 
+// Down closes all connections, and new ones at once, until [Faults.Up] is called: so a server is seen that is stopped and
+// comes back with all it had. With [Faults.ForgetSessions] it comes back as one that is started anew.
+func (f *Faults) Down() {
+	f.down.Store(true)
+	f.broker.Disconnect()
+}
+
+// Up ends what [Faults.Down] has begun.
+func (f *Faults) Up() { f.down.Store(false) }
+
 // EvictAll closes all connections for a reason. Sessions live on. Over QUIC, only clients that wait for a reply learn the
 // reason.
 func (f *Faults) EvictAll(why wire.EvictReason) { f.broker.EvictAll(why) }

@@ -7,7 +7,8 @@ import (
 
 // streamFault is what happens to the bytes of a connection. Zeros are nothing.
 type streamFault struct {
-	cut   int // bytes until the end; for one connection
+	cut   int // bytes written until the end; for one connection
+	stop  int // bytes read until the end; for one connection
 	split int // bytes in a message
 	merge int // answers in a message
 }
@@ -18,6 +19,14 @@ func (f *Faults) Cut(bytes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.streams.cut = bytes
+}
+
+// CutRequests ends the next connection over TCP or WebSocket as soon as so many bytes of requests were read, which may be in
+// the middle of one.
+func (f *Faults) CutRequests(bytes int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.streams.stop = bytes
 }
 
 // SplitMessages sends answers over WebSocket in messages of at most so many bytes, on connections that come from then on;
@@ -41,7 +50,7 @@ func (f *Faults) wrap(conn net.Conn) net.Conn {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.streams
-	f.streams.cut = 0
+	f.streams.cut, f.streams.stop = 0, 0
 	if now == (streamFault{}) {
 		return conn
 	}
@@ -51,13 +60,27 @@ func (f *Faults) wrap(conn net.Conn) net.Conn {
 // errCut ends a connection.
 var errCut = errors.New("cut for a test")
 
-// faultyConn writes answers otherwise than they came. One goroutine writes at a time.
+// faultyConn writes answers otherwise than they came, or ends. One goroutine reads, and one at a time writes.
 type faultyConn struct {
 	net.Conn
 	fault streamFault
-	sent  int    // bytes, as far as they count for a cut
+	got   int    // bytes read
+	sent  int    // bytes written
 	kept  []byte // answers that wait for others
 	count int    // how many
+}
+
+// Read reads what comes, up to where it is cut.
+func (c *faultyConn) Read(b []byte) (int, error) {
+	if c.fault.stop == 0 {
+		return c.Conn.Read(b)
+	}
+	if c.got == c.fault.stop {
+		return 0, errCut
+	}
+	n, err := c.Conn.Read(b[:min(len(b), c.fault.stop-c.got)])
+	c.got += n
+	return n, err
 }
 
 // Write writes a frame. The error is errCut in the middle of the one that has to be cut.

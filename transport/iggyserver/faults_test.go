@@ -183,6 +183,21 @@ func TestAllClientsAreEvictedOrDisconnected(t *testing.T) {
 	})
 }
 
+func TestServerIsDownForAWhile(t *testing.T) {
+	each(t, func(t *testing.T, protocol dial.Protocol) {
+		c, faults := withTopic(t, protocol)
+		c.put("a")
+		faults.Down()
+		<-c.conn.Done()
+		for range 3 {
+			require.Error(t, connect(t, c.server, protocol).ping())
+		}
+		faults.Up()
+		c.again()
+		require.Equal(t, []string{"a"}, c.all())
+	})
+}
+
 func TestSessionsAreForgotten(t *testing.T) {
 	each(t, func(t *testing.T, protocol dial.Protocol) {
 		c, faults := withTopic(t, protocol)
@@ -235,6 +250,25 @@ func TestConnectionIsCutAtAByte(t *testing.T) {
 			c.again()
 			c.put("a")
 		}
+	}
+}
+
+func TestConnectionIsCutWithinARequest(t *testing.T) {
+	t.Parallel()
+	for _, protocol := range []dial.Protocol{dial.TCP, dial.WebSocket} {
+		c, faults := withTopic(t, protocol)
+		send := c.sendFrame(string(make([]byte, 1000)))
+		require.NoError(t, c.conn.Close())
+		bind := c.bindFrame()
+		faults.CutRequests(len(bind) + len(send) - 1)
+		c.dial()
+		_, err := c.do(bind)
+		require.NoError(t, err)
+		_, err = c.do(send)
+		require.ErrorIs(t, err, transport.ErrLost)
+		require.False(t, transport.Unsent(err))
+		c.again()
+		require.Empty(t, c.all())
 	}
 }
 

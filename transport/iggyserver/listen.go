@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/dial"
@@ -94,7 +92,7 @@ func (s *Server) open(ctx context.Context, at place, tlsConfig *tls.Config) (ser
 	return service{
 		protocol: at.protocol,
 		addr:     listener.Addr(),
-		run:      func(ctx context.Context) { s.acceptLoop(ctx, listener, transportOf(at.protocol)) },
+		run:      s.intake(listener, transportOf(at.protocol)).run,
 		close:    listener.Close,
 	}, nil
 }
@@ -109,7 +107,9 @@ func (s *Server) frames(ctx context.Context, at place, tlsConfig *tls.Config) (t
 		}
 		return tcp.Listen(ctx, at.addr, options...)
 	case dial.WebSocket:
-		options := []ws.ListenOption{ws.Limits(s.config.limits), ws.Wrap(s.faults.wrap)}
+		options := []ws.ListenOption{
+			ws.Limits(s.config.limits), ws.Wrap(s.faults.wrap), ws.MaxHandshakes(s.config.maxConnections),
+		}
 		if s.config.tls {
 			options = append(options, ws.ServeTLS(tlsConfig))
 		}
@@ -117,47 +117,4 @@ func (s *Server) frames(ctx context.Context, at place, tlsConfig *tls.Config) (t
 	default:
 		return quic.Listen(at.addr, quic.Limits(s.config.limits), quic.ServeTLS(tlsConfig))
 	}
-}
-
-// acceptPause is how long a listener rests after an error, such as that of a process with too many open files.
-const acceptPause = 50 * time.Millisecond
-
-// acceptLoop serves clients until ctx ends, and returns when all of them are gone.
-func (s *Server) acceptLoop(ctx context.Context, listener transport.Listener, t wire.Transport) {
-	var conns sync.WaitGroup
-	defer conns.Wait()
-	places := make(chan struct{}, s.config.maxConnections)
-	for {
-		peer, err := listener.Accept(ctx)
-		switch {
-		case err == nil:
-			s.admit(ctx, peer, t, places, &conns)
-		case ctx.Err() != nil || errors.Is(err, transport.ErrClosed):
-			return
-		default:
-			s.config.logger.WarnContext(ctx, "cannot take a client", "error", err)
-			pause(ctx, acceptPause)
-		}
-	}
-}
-
-// admit serves a client if there is a place for it, and closes its connection if not.
-func (s *Server) admit(ctx context.Context, peer transport.Peer, t wire.Transport, places chan struct{}, conns *sync.WaitGroup) {
-	select {
-	case places <- struct{}{}:
-		conns.Go(func() {
-			defer func() { <-places }()
-			s.serve(ctx, peer, t)
-		})
-	default:
-		s.config.logger.WarnContext(ctx, "too many connections: closed one", "peer", peer.RemoteAddr(), "limit", cap(places))
-		_ = peer.Close() // returns no error
-	}
-}
-
-// pause waits, but not beyond the end of ctx.
-func pause(ctx context.Context, d time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, d)
-	defer cancel()
-	<-ctx.Done()
 }

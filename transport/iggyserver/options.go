@@ -133,6 +133,9 @@ func ServeTLS() Option { return option(func(c *config) { c.tls = true }) }
 
 // Limits sets how long requests may be, how many a connection may have at work, and how long a client may be silent. The
 // default is what zeros mean in [transport.Limits]. Further requests wait.
+//
+// The memory that a client can take is bounded by them: requests at work are no longer than MaxRequestBytes together, one
+// more may be read meanwhile (over QUIC as many as MaxInFlight), and replies that it does not read hold some 32 MiB.
 func Limits(l transport.Limits) Option { return option(func(c *config) { c.limits = l }) }
 
 // MaxConnections is how many connections there are at once for each protocol. The default is 1024. Further ones are closed

@@ -1,9 +1,7 @@
 package iggyserver_test
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"sync"
 	"testing"
 
@@ -106,6 +104,32 @@ func TestCloseEndsRequestsThatWait(t *testing.T) {
 	})
 }
 
+func TestCloseEndsClientsThatAreBusy(t *testing.T) {
+	t.Parallel()
+	server := start(t)
+	login(t, server, dial.TCP).createTopic()
+	var clients sync.WaitGroup
+	busy := make(chan struct{}, 30)
+	for i := range cap(busy) {
+		c := login(t, server, protocols[i%len(protocols)])
+		send, wait := c.sendFrame("a"), c.waitFrame(1<<40)
+		waiting := c.begin(wait)
+		clients.Go(func() {
+			_, err := c.do(send)
+			busy <- struct{}{}
+			for err == nil {
+				_, err = c.do(send) // the same one: it is answered all the same
+			}
+			<-waiting
+		})
+	}
+	for range cap(busy) {
+		<-busy
+	}
+	require.NoError(t, server.Close())
+	clients.Wait()
+}
+
 func TestServerEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -131,41 +155,4 @@ func TestServerIsClosedTwiceAndAtOnce(t *testing.T) {
 		closing.Wait()
 		require.NoError(t, server.Close())
 	}
-}
-
-func TestPanicOfARequestEndsItsConnectionOnly(t *testing.T) {
-	each(t, func(t *testing.T, protocol dial.Protocol) {
-		log := &buffer{}
-		server := start(t, iggyserver.PanicAt(wire.CmdGetStats), iggyserver.Logger(slog.New(slog.NewTextHandler(log, nil))))
-		other := login(t, server, protocol)
-		c := login(t, server, protocol)
-		_, err := c.do(c.frame(c.header(wire.CmdGetStats), nil))
-		require.Error(t, err)
-		<-c.conn.Done()
-		other.createTopic()
-		c.dial()
-		reply, err := c.do(c.bindFrame())
-		require.NoError(t, err)
-		c.enter(reply)
-		require.Contains(t, log.String(), "as asked")
-		require.Contains(t, log.String(), "export_test.go")
-	})
-}
-
-// buffer keeps what is written to it.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer // guarded by mu
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

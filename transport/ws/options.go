@@ -11,6 +11,9 @@ import (
 // DefaultDialTimeout is the default of [DialTimeout].
 const DefaultDialTimeout = 2 * time.Second
 
+// DefaultMaxHandshakes is the default of [MaxHandshakes].
+const DefaultMaxHandshakes = 1024
+
 // DialOption sets how a [Dialer] works.
 type DialOption interface{ applyDial(*dialConfig) }
 
@@ -46,6 +49,8 @@ type listenConfig struct {
 	limits transport.Limits
 	tls    *tls.Config
 	wrap   func(net.Conn) net.Conn
+
+	maxHandshakes int
 }
 
 // Limits sets what frames and requests may take. The default is what zeros mean in [transport.Limits]. The length of a
@@ -73,4 +78,10 @@ func ServeTLS(config *tls.Config) ListenOption {
 // default is nothing. Each of its writes to the link is a message; what it returns has to keep the promises of the link.
 func Wrap(wrap func(net.Conn) net.Conn) ListenOption {
 	return listenOption(func(c *listenConfig) { c.wrap = wrap })
+}
+
+// MaxHandshakes is how many connections may be on their way to a link at once. The default is 1024. Further ones are closed
+// at once, until one of the others is a link, or has ended by [transport.Limits.IdleTimeout] or by itself.
+func MaxHandshakes(n int) ListenOption {
+	return listenOption(func(c *listenConfig) { c.maxHandshakes = n })
 }

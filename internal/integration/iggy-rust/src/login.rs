@@ -14,7 +14,7 @@ pub async fn run(target: &Target) -> Result<()> {
     }
     explicit(target).await?;
     after_disconnect(target).await?;
-    without_credentials(target).await
+    logged_out(target).await
 }
 
 /// A wrong password is one clear error, and soon.
@@ -82,11 +82,10 @@ async fn after_disconnect(target: &Target) -> Result<()> {
     Ok(())
 }
 
-/// A client that knows no credentials is connected, and may do nothing but log in.
-async fn without_credentials(target: &Target) -> Result<()> {
+/// A client that is logged out is connected, and may do nothing but log in.
+async fn logged_out(target: &Target) -> Result<()> {
     let client = target.client().await?;
     client.logout_user().await?;
-    client.ping().await.context("ping before the login")?;
     target.refused(client.get_me().await, IggyError::Unauthenticated)?;
     let made = client
         .create_stream(&target.name, &StreamCreateOptions::default())

@@ -1,0 +1,48 @@
+// Package iggyrust_test runs the published Rust SDK of Apache Iggy against the embedded server, and against what this
+// library reads and writes itself. README.md says how.
+package iggyrust_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/runnel-go/runnel/transport/dial"
+	"github.com/runnel-go/runnel/transport/iggyserver"
+)
+
+// binary are the protocols that carry frames.
+var binary = []dial.Protocol{dial.TCP, dial.QUIC, dial.WebSocket}
+
+// scenarios are the subcommands of the program that run against a server from beginning to end.
+var scenarios = []string{
+	"login", "system", "users", "tokens", "streams", "topics", "partitions", "group-admin",
+	"direct", "background", "idempotent", "poll", "consumer", "groups", "offsets", "encryption", "raw",
+}
+
+// TestTheRustSDKFindsTheServerAsItShouldBe runs each scenario over each protocol.
+func TestTheRustSDKFindsTheServerAsItShouldBe(t *testing.T) {
+	t.Parallel()
+	p := built(t)
+	for _, protocol := range binary {
+		t.Run(string(protocol), func(t *testing.T) {
+			t.Parallel()
+			server := start(t)
+			for _, scenario := range scenarios {
+				t.Run(scenario, func(t *testing.T) {
+					t.Parallel()
+					p.run(t, scenario, "--url", server.ConnectionString(protocol), "--name", scenario)
+				})
+			}
+		})
+	}
+}
+
+// start starts a server that hashes passwords once.
+func start(t testing.TB, options ...iggyserver.Option) *iggyserver.Server {
+	t.Helper()
+	server, err := iggyserver.Start(t.Context(), append([]iggyserver.Option{iggyserver.PasswordRounds(1)}, options...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	return server
+}

@@ -32,8 +32,8 @@ impl Options {
 }
 
 /// Sizes of payloads: around what somebody may have a limit at.
-const SIZES: [usize; 12] = [
-    1, 2, 27, 28, 255, 256, 257, 1000, 4096, 65535, 65536, 102_400,
+const SIZES: [usize; 13] = [
+    0, 1, 2, 27, 28, 255, 256, 257, 1000, 4096, 65535, 65536, 102_400,
 ];
 
 /// Keys by which a partition is chosen; the third is longer than a block of the hash.
@@ -80,11 +80,19 @@ fn build(
     payload: Vec<u8>,
     headers: Option<BTreeMap<HeaderKey, HeaderValue>>,
 ) -> Result<IggyMessage> {
-    Ok(IggyMessage::builder()
+    // The builder wants a payload that is not empty, which nobody else does.
+    let empty = payload.is_empty();
+    let payload = if empty { vec![0] } else { payload };
+    let mut message = IggyMessage::builder()
         .id(id)
         .payload(payload.into())
         .maybe_user_headers(headers)
-        .build()?)
+        .build()?;
+    if empty {
+        message.payload.clear();
+        message.header.payload_length = 0;
+    }
+    Ok(message)
 }
 
 /// A header of every kind, as value and for some as key too.

@@ -33,18 +33,45 @@ func (p program) pausing(t *testing.T, url, mode string, happen func()) {
 	require.NoError(t, wait())
 }
 
-func TestTheRustSDKStoresOnceWhatItHasToSendTwice(t *testing.T) {
+// TestTheRustSDKStoresOnceWhateverHappensToASend lets something happen to one send, after which the program wants that
+// all it has sent is there once and in order.
+func TestTheRustSDKStoresOnceWhateverHappensToASend(t *testing.T) {
+	t.Parallel()
+	p := built(t)
+	const send = wire.CmdSendMessages
+	happens := map[string]func(f *iggyserver.Faults) <-chan struct{}{
+		"link lost before": func(f *iggyserver.Faults) <-chan struct{} { return f.CloseBefore(send, 1) },
+		"link lost behind": func(f *iggyserver.Faults) <-chan struct{} { return f.CloseAfter(send, 1) },
+		"in doubt":         func(f *iggyserver.Faults) <-chan struct{} { return f.LeaveInDoubt(send, 1) },
+		"not accepted":     func(f *iggyserver.Faults) <-chan struct{} { return f.Refuse(send, 1, wire.CodeTransientNotAccepted) },
+		"another life":     func(f *iggyserver.Faults) <-chan struct{} { return f.Refuse(send, 1, wire.CodeHistoryUnavailable) },
+		"partition moved":  func(f *iggyserver.Faults) <-chan struct{} { return f.Move(send, 1) },
+		"stale client":     func(f *iggyserver.Faults) <-chan struct{} { return f.Evict(send, 1, wire.EvictStaleClient) },
+	}
+	for _, protocol := range binary {
+		for name, happen := range happens {
+			t.Run(string(protocol)+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				server := start(t)
+				var happened <-chan struct{}
+				p.pausing(t, server.ConnectionString(protocol), "cut", func() { happened = happen(server.Faults()) })
+				<-happened
+			})
+		}
+	}
+}
+
+func TestTheRustSDKSaysWhenItCannotKnowWhatWasStored(t *testing.T) {
 	t.Parallel()
 	p := built(t)
 	for _, protocol := range binary {
 		t.Run(string(protocol), func(t *testing.T) {
 			t.Parallel()
 			server := start(t)
-			var cut <-chan struct{}
-			p.pausing(t, server.ConnectionString(protocol), "cut", func() {
-				cut = server.Faults().CloseAfter(wire.CmdSendMessages, 1)
+			p.pausing(t, server.ConnectionString(protocol), "lost", func() {
+				server.Faults().Refuse(wire.CmdBindSession, 1, wire.CodeUnauthenticated)
+				server.Faults().CloseBefore(wire.CmdSendMessages, 1)
 			})
-			<-cut
 		})
 	}
 }

@@ -24,8 +24,10 @@ pub struct Options {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Mode {
-    /// The connection ends behind the next send, which is stored; the session lives on.
+    /// Something happens to the next send, such as the end of its connection, which the client gets over.
     Cut,
+    /// The connection ends before the next send is stored, and the session with it.
+    Lost,
     /// The server starts again and knows nothing.
     Empty,
     /// The server starts again with its data, but without sessions.
@@ -43,6 +45,7 @@ pub async fn run(options: &Options) -> Result<()> {
     pause().await?;
     match options.mode {
         Mode::Cut => cut(target, &client).await,
+        Mode::Lost => lost(target, &client).await,
         Mode::Empty => empty(target, &client).await,
         Mode::Kept => kept(target, &client, member.as_mut()).await,
     }?;
@@ -112,13 +115,34 @@ async fn member(target: &Target, client: &IggyClient) -> Result<Option<IggyConsu
     Ok(Some(member))
 }
 
-/// A send whose answer is lost is stored once, whatever the client has to do for its answer.
+/// A send is stored once, whatever the client has to do for it.
 async fn cut(target: &Target, client: &IggyClient) -> Result<()> {
     send(target, client, "cut", 5).await.context("send")?;
     send(target, client, "after", 5).await?;
     let got = texts(&poll_all(target, client, TOPIC, 0).await?);
     let mut want = texts(&messages("before", 10)?);
     want.extend(texts(&messages("cut", 5)?));
+    want.extend(texts(&messages("after", 5)?));
+    ensure!(got == want, "{got:?}");
+    Ok(())
+}
+
+/// A client that has lost its session cannot prove what became of a send: it says so, and goes on.
+async fn lost(target: &Target, client: &IggyClient) -> Result<()> {
+    let sent = send(target, client, "lost", 5).await;
+    let error = sent.err().context("a lost send succeeds")?;
+    let error = error.downcast::<IggyError>()?;
+    let IggyError::OperationUncertain(op) = error else {
+        bail!("a lost send fails with {error}");
+    };
+    let abandoned = client.abandon_operation(op).await;
+    ensure!(
+        abandoned.is_ok() || abandoned == Err(IggyError::OperationNotRetained(op)),
+        "{abandoned:?}"
+    );
+    send(target, client, "after", 5).await?;
+    let got = texts(&poll_all(target, client, TOPIC, 0).await?);
+    let mut want = texts(&messages("before", 10)?);
     want.extend(texts(&messages("after", 5)?));
     ensure!(got == want, "{got:?}");
     Ok(())

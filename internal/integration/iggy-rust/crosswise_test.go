@@ -33,7 +33,7 @@ func secret() []byte { return slices.Repeat([]byte{7}, wire.KeySize) }
 func crosswise(t *testing.T, test func(t *testing.T, p program, mine peer, sealer *wire.Sealer, stream string, arguments []string)) {
 	t.Parallel()
 	p := built(t)
-	for _, protocol := range binary {
+	for _, protocol := range protocols {
 		server := start(t)
 		for name, sealer := range keys(t) {
 			t.Run(string(protocol)+"/"+name, func(t *testing.T) {

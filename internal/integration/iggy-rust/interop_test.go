@@ -3,6 +3,7 @@
 package iggyrust_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,21 +15,32 @@ import (
 // binary are the protocols that carry frames.
 var binary = []dial.Protocol{dial.TCP, dial.QUIC, dial.WebSocket}
 
-// scenarios are the subcommands of the program that run against a server from beginning to end.
+// protocols are all that the program talks.
+var protocols = append(slices.Clone(binary), dial.HTTP)
+
+// scenarios are the subcommands of the program that run against a server from beginning to end over any protocol.
 var scenarios = []string{
 	"login", "system", "users", "tokens", "streams", "topics", "partitions", "group-admin",
-	"direct", "background", "idempotent", "poll", "consumer", "groups", "offsets", "encryption", "raw",
+	"direct", "background", "poll", "consumer", "offsets", "encryption", "raw",
+}
+
+// scenariosOver are the subcommands for a protocol: over HTTP, what needs a session is refused.
+func scenariosOver(protocol dial.Protocol) []string {
+	if protocol == dial.HTTP {
+		return append(slices.Clone(scenarios), "refused")
+	}
+	return append(slices.Clone(scenarios), "groups", "idempotent")
 }
 
 // TestTheRustSDKFindsTheServerAsItShouldBe runs each scenario over each protocol.
 func TestTheRustSDKFindsTheServerAsItShouldBe(t *testing.T) {
 	t.Parallel()
 	p := built(t)
-	for _, protocol := range binary {
+	for _, protocol := range protocols {
 		t.Run(string(protocol), func(t *testing.T) {
 			t.Parallel()
 			server := start(t)
-			for _, scenario := range scenarios {
+			for _, scenario := range scenariosOver(protocol) {
 				t.Run(scenario, func(t *testing.T) {
 					t.Parallel()
 					p.run(t, scenario, "--url", server.ConnectionString(protocol), "--name", scenario)

@@ -79,7 +79,7 @@ func TestTheRustSDKSaysWhenItCannotKnowWhatWasStored(t *testing.T) {
 func TestTheRustSDKBeginsAgainWithANewServer(t *testing.T) {
 	t.Parallel()
 	p := built(t)
-	for _, protocol := range binary {
+	for _, protocol := range protocols {
 		t.Run(string(protocol), func(t *testing.T) {
 			t.Parallel()
 			server := start(t)
@@ -94,6 +94,7 @@ func again(t *testing.T, server *iggyserver.Server, protocol dial.Protocol, opti
 	require.NoError(t, server.Close())
 	at := map[dial.Protocol]func(string) iggyserver.Option{
 		dial.TCP: iggyserver.TCP, dial.QUIC: iggyserver.QUIC, dial.WebSocket: iggyserver.WebSocket,
+		dial.HTTP: iggyserver.HTTP,
 	}[protocol]
 	start(t, append(options, at(server.Addr(protocol)))...)
 }

@@ -80,7 +80,8 @@ var arrows = []struct {
 	{"transport/iggyserver/internal/webapi", []string{"transport", "transport/rest", "transport/wire", "transport/iggyserver/internal/"}},
 	{"transport/iggyserver/internal/", []string{"transport/wire"}},
 	{"transport/iggyserver", []string{
-		"transport", "transport/dial", "transport/tcp", "transport/ws", "transport/quic", "transport/wire", "transport/iggyserver/internal/",
+		"transport", "transport/dial", "transport/tcp", "transport/ws", "transport/quic", "transport/rest", "transport/wire",
+		"transport/iggyserver/internal/",
 	}},
 	{"runneltest", []string{".", "checkpoint"}},
 	{"cmd/runnel", []string{".", "checkpoint", "transport/dial", "transport/iggyserver"}},

@@ -106,6 +106,7 @@ func newClient(d *Dialer, limits transport.Limits, config *tls.Config) *http.Cli
 			TLSClientConfig:        config,
 			TLSHandshakeTimeout:    d.config.timeout,
 			MaxIdleConnsPerHost:    limits.MaxInFlight,
+			IdleConnTimeout:        limits.IdleTimeout / 2, // before the server closes it under a request
 			MaxResponseHeaderBytes: maxAnswerHeader,
 			DisableCompression:     true, // the length that counts is that of what was sent
 			Protocols:              protocols,

@@ -24,3 +24,18 @@ var Codes = statuses
 func CodeOf(status int, body string) wire.Code {
 	return codeOf(&answer{status: status, body: []byte(body)})
 }
+
+// ReadAnswer reads an answer as every command does, and returns the replies that it makes.
+func ReadAnswer(text string) (replies [][]byte) {
+	for _, row := range table {
+		payload, raw, err := row.reply.read([]byte(text))
+		if err != nil {
+			continue
+		}
+		h := wire.NewRequest(row.command)
+		if frame, err := replyTo(&h, payload, raw); err == nil {
+			replies = append(replies, frame)
+		}
+	}
+	return replies
+}

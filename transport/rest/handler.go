@@ -26,7 +26,7 @@ type Backend interface {
 	Authenticate(ctx context.Context, token string) (user uint32, code wire.Code)
 	// Execute carries out a request of a user, and returns the reply. The numbers of client, session and request in the
 	// frame mean nothing, and there is no other request with them. After the end of ctx, which is that of the connection,
-	// nobody waits for the reply, and it may be nil.
+	// nobody waits for the reply. Without one, nil, the connection is closed.
 	Execute(ctx context.Context, user uint32, request transport.Frame) (reply transport.Frame)
 }
 
@@ -195,6 +195,11 @@ func randomID() wire.Uint128 {
 // execute carries out a command. Without a context of its partition, it is meant for the present life of that.
 func (h *Handler) execute(ctx context.Context, user uint32, command wire.Command, c *call, body wire.Body) (served, error) {
 	if of, ok := partitionOf(body); ok && !c.named {
+		if _, sends := body.(*wire.SendMessages); !sends { // whose batch was checked when it was made
+			if _, err := encodeRequest(command, c.at, body); err != nil {
+				return served{}, err
+			}
+		}
 		got, err := h.frame(ctx, user, wire.CmdGetPartitionRoute, wire.PartitionContext{}, of)
 		if err != nil || got.none || got.code != 0 {
 			return got, err
@@ -235,22 +240,26 @@ type served struct {
 	none    bool // nobody waits for it any more
 }
 
-// frame hands a request over as a frame. An error says that it cannot be written as one.
-func (h *Handler) frame(ctx context.Context, user uint32, command wire.Command, at wire.PartitionContext, body wire.Body) (served, error) {
+// encodeRequest makes the frame of a request. An error says which part of it cannot be written as one.
+func encodeRequest(command wire.Command, at wire.PartitionContext, body wire.Body) (transport.Frame, error) {
 	header := wire.NewRequest(command)
 	header.Client, header.Request, header.Session, header.Context = wire.Uint128{Lo: 1}, 1, theSession, at
 	if header.Operation.HasChecksum() {
 		header.Checksum = wire.Uint128{Lo: 1}
 	}
 	request, err := wire.AppendRequest(nil, header, body)
+	var of *wire.FieldError
+	if errors.As(err, &of) {
+		return nil, &callError{strings.ReplaceAll(of.Field, " ", "_"), wire.CodeInvalidCommand, of.Err}
+	}
+	return request, err
+}
+
+// frame hands a request over as a frame.
+func (h *Handler) frame(ctx context.Context, user uint32, command wire.Command, at wire.PartitionContext, body wire.Body) (served, error) {
+	request, err := encodeRequest(command, at, body)
 	if err != nil {
-		field := "body"
-		var of *wire.FieldError
-		if errors.As(err, &of) {
-			field = strings.ReplaceAll(of.Field, " ", "_")
-			err = of.Err
-		}
-		return served{}, &callError{field, wire.CodeInvalidCommand, err}
+		return served{}, err
 	}
 	reply := h.backend.Execute(ctx, user, request)
 	if reply == nil {

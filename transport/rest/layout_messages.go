@@ -25,8 +25,9 @@ const (
 
 func sendMessages(c *call, v *wire.SendMessages) {
 	c.topic(&v.Stream, &v.Topic)
-	body := httpjson.SendMessages{Partitioning: httpjson.PartitioningOf(v.Partitioning)}
+	var body httpjson.SendMessages
 	if c.writing {
+		body.Partitioning = httpjson.PartitioningOf(v.Partitioning)
 		var err error
 		if body.Messages, err = httpjson.NewMessagesOf(v.Batch); err != nil {
 			c.fail("messages", batchCode(err), err)
@@ -154,15 +155,13 @@ func storeOffset(c *call, v *wire.StoreConsumerOffset) {
 		c.fail("consumer_kind", wire.CodeFeatureUnavailable, ErrUnavailable)
 		return
 	}
-	body := httpjson.StoreOffset{
-		ConsumerID: c.identifierText(v.Consumer.ID, "consumer_id"), ConsumerKind: consumerKinds[max(v.Consumer.Kind, wire.ConsumerSingle)],
-		Offset: v.Offset,
+	body := httpjson.StoreOffset{ConsumerKind: consumerKinds[max(v.Consumer.Kind, wire.ConsumerSingle)], Offset: v.Offset}
+	if c.writing {
+		body.ConsumerID = c.identifierText(v.Consumer.ID, "consumer_id")
+		c.bodyContext(&body.Context)
 	}
 	if c.writing && v.Partition.Present {
 		body.PartitionID = &v.Partition.ID
-	}
-	if c.writing {
-		c.bodyContext(&body.Context)
 	}
 	c.json(&body)
 	if c.writing || c.err != nil {

@@ -18,7 +18,7 @@ func (h *Handler) respond(w http.ResponseWriter, row *route, got served) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.config.limits.FrameTimeout)) // not in a test
 	switch {
 	case got.none:
-		return
+		panic(http.ErrAbortHandler) // the way to end a connection without an answer
 	case got.code != 0:
 		refuse(w, got.code)
 		return

@@ -58,7 +58,8 @@ func (b *Broker) Execute(ctx context.Context, user uint32, frame []byte) (reply 
 	if err != nil {
 		return nil
 	}
-	r := &request{broker: b, header: h, body: body, frame: frame, link: &Link{broker: b, peer: Peer{Transport: wire.TransportHTTP}}}
+	link := &Link{broker: b, peer: Peer{Transport: wire.TransportHTTP}, room: newRoom(b.config.Limits.UnsentBytes)}
+	r := &request{broker: b, header: h, body: body, frame: frame, link: link}
 	o := r.execute(ctx, user)
 	switch {
 	case o.abandoned:

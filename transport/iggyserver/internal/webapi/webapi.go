@@ -28,7 +28,7 @@ const secretBytes = 32
 // Backend answers the HTTP interface. It is safe for concurrent use.
 type Backend struct {
 	broker   *broker.Broker
-	clock    rest.Clock
+	now      func() time.Time
 	lifetime time.Duration
 	secret   []byte
 	parser   *jwt.Parser
@@ -36,17 +36,17 @@ type Backend struct {
 
 var _ rest.Backend = (*Backend)(nil)
 
-// New returns a backend whose tokens count for some time, 0 for [DefaultLifetime]. They are signed with a secret that is
+// New returns a backend whose tokens count for some time by now, 0 for [DefaultLifetime]. They are signed with a secret that is
 // made now: those of another server, or of the same one before it was started again, are worth nothing.
-func New(b *broker.Broker, clock rest.Clock, lifetime time.Duration) *Backend {
+func New(b *broker.Broker, now func() time.Time, lifetime time.Duration) *Backend {
 	if lifetime == 0 {
 		lifetime = DefaultLifetime
 	}
 	secret := make([]byte, secretBytes)
 	_, _ = rand.Read(secret) // never returns an error
-	return &Backend{broker: b, clock: clock, lifetime: lifetime, secret: secret, parser: jwt.NewParser(
+	return &Backend{broker: b, now: now, lifetime: lifetime, secret: secret, parser: jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithIssuer(issuer), jwt.WithAudience(issuer),
-		jwt.WithExpirationRequired(), jwt.WithTimeFunc(clock.Now), jwt.WithStrictDecoding(),
+		jwt.WithExpirationRequired(), jwt.WithTimeFunc(now), jwt.WithStrictDecoding(),
 	)}
 }
 
@@ -93,7 +93,7 @@ func (b *Backend) Execute(ctx context.Context, user uint32, request transport.Fr
 
 // issue makes a token. (Iggy HTTP interface, JWT.)
 func (b *Backend) issue(user uint32) (rest.Identity, wire.Code) {
-	now := b.clock.Now()
+	now := b.now()
 	expiry := now.Add(b.lifetime).Truncate(time.Second)
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
 		ID: rand.Text(), Subject: strconv.FormatUint(uint64(user), 10), Issuer: issuer, Audience: jwt.ClaimStrings{issuer},

@@ -56,7 +56,7 @@ func newServer(t testing.TB) *server {
 	s := &server{t: t, clock: &clock{now: time.Unix(1_800_000_000, 0)}}
 	b, err := broker.New(broker.Config{PasswordRounds: 1, Clock: s.clock})
 	require.NoError(t, err)
-	s.broker, s.backend = b, webapi.New(b, s.clock, 0)
+	s.broker, s.backend = b, webapi.New(b, s.clock.Now, 0)
 	l, err := rest.Listen(context.Background(), "127.0.0.1:0", s.backend, rest.WithClock(s.clock))
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -161,24 +161,41 @@ func (s *Snapshot) Wire() (wire.GetSnapshot, error) {
 
 // OptionDescription says what an option is.
 type OptionDescription struct {
-	Key     string  `json:"key"`             // its name
-	Kind    Kind    `json:"kind"`            // of its values
-	Default Numbers `json:"default_value"`   // the bytes of what it is if nobody sets it; none for nothing
-	Text    string  `json:"description"`     // describes it
-	Flags   uint8   `json:"flags,omitempty"` // what may be done with it, as wire.OptionFlags; older servers leave it out
+	Key        string  `json:"key"`           // its name
+	Kind       Kind    `json:"kind"`          // of its values
+	Updatable  bool    `json:"updatable"`     // an update may set it; older servers leave it out, as those below
+	Resettable bool    `json:"resettable"`    // an update may reset it
+	Secret     bool    `json:"secret"`        // it is taken and never told
+	ReadOnly   bool    `json:"read_only"`     // it is told and never taken
+	Critical   bool    `json:"critical"`      // who does not know it must not serve what has it
+	Default    Numbers `json:"default_value"` // the bytes of what it is if nobody sets it; none for nothing
+	Text       string  `json:"description"`   // describes it
 }
 
 // OptionDescriptionOf returns what an option is.
 func OptionDescriptionOf(d wire.OptionDescription) OptionDescription {
+	is := func(flag wire.OptionFlags) bool { return d.Flags&flag != 0 }
 	return OptionDescription{
-		Key: d.Key, Kind: Kind(d.Kind), Default: numbersOf(d.Default), Text: d.Text, Flags: uint8(d.Flags),
+		Key: d.Key, Kind: Kind(d.Kind), Default: numbersOf(d.Default), Text: d.Text,
+		Updatable: is(wire.FlagUpdatable), Resettable: is(wire.FlagResettable), Secret: is(wire.FlagSecret),
+		ReadOnly: is(wire.FlagReadOnly), Critical: is(wire.FlagCritical),
 	}
 }
 
 // Wire returns what an option is.
 func (d *OptionDescription) Wire() (wire.OptionDescription, error) {
 	value, err := d.Default.bytes()
-	return wire.OptionDescription{
-		Key: d.Key, Kind: wire.Kind(d.Kind), Flags: wire.OptionFlags(d.Flags), Default: value, Text: d.Text,
-	}, err
+	w := wire.OptionDescription{Key: d.Key, Kind: wire.Kind(d.Kind), Default: value, Text: d.Text}
+	for _, f := range []struct {
+		is   bool
+		flag wire.OptionFlags
+	}{
+		{d.Updatable, wire.FlagUpdatable}, {d.Resettable, wire.FlagResettable}, {d.Secret, wire.FlagSecret},
+		{d.ReadOnly, wire.FlagReadOnly}, {d.Critical, wire.FlagCritical},
+	} {
+		if f.is {
+			w.Flags |= f.flag
+		}
+	}
+	return w, err
 }

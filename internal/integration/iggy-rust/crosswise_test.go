@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,6 +79,7 @@ func TestRunnelReadsWhatTheRustSDKWrites(t *testing.T) {
 
 func TestTheRustSDKReadsWhatRunnelWrites(t *testing.T) {
 	crosswise(t, func(t *testing.T, p program, mine peer, sealer *wire.Sealer, stream string, arguments []string) {
+		overHTTP := strings.HasPrefix(arguments[1], "iggy+http")
 		mine.createTopic(stream, partitions)
 		var want []line
 		write := func(partition uint32, messages []wire.Message) {
@@ -92,22 +94,37 @@ func TestTheRustSDKReadsWhatRunnelWrites(t *testing.T) {
 				want = append(want, lineOf(t, partition, &m))
 			}
 		}
-		write(0, shapes(t))
+		write(0, shapes(t, overHTTP && sealer != nil))
 		for i, key := range []string{"ada", "bob", "a key longer than sixteen bytes", "ü"} {
 			m := wire.Message{ID: wire.Uint128{Lo: uint64(i + 1000)}, OriginTimestamp: 1, Payload: []byte(key)}
+			if overHTTP && sealer != nil {
+				m.UserHeaders = label(t)
+			}
 			write(wire.PartitionOfKey([]byte(key), partitions), []wire.Message{m})
 		}
 		require.Equal(t, sorted(want), lines(t, p.run(t, append([]string{"read"}, arguments...)...)))
 	})
 }
 
-// shapes are messages of every size and with every header.
-func shapes(t *testing.T) []wire.Message {
+// label is an encoded header.
+func label(t *testing.T) []byte {
+	t.Helper()
+	block, err := wire.AppendUserHeaders(nil, []wire.UserHeader{{Key: wire.StringValue("label"), Value: wire.BoolValue(true)}})
+	require.NoError(t, err)
+	return block
+}
+
+// shapes are messages of every size and with every header. If they are to be labelled, none is without a header: the SDK
+// cannot decrypt such a message over HTTP.
+func shapes(t *testing.T, labelled bool) []wire.Message {
 	t.Helper()
 	var messages []wire.Message
 	add := func(id wire.Uint128, payload []byte, headers ...wire.UserHeader) {
 		block, err := wire.AppendUserHeaders(nil, headers)
 		require.NoError(t, err)
+		if labelled && len(headers) == 0 {
+			block = label(t)
+		}
 		messages = append(messages, wire.Message{
 			ID: id, OriginTimestamp: uint64(1_700_000_000_000_000 + len(messages)), Payload: payload, UserHeaders: block,
 		})

@@ -3,6 +3,7 @@ package httpjson
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -13,14 +14,14 @@ var (
 	transports   = []string{"TCP", "QUIC", "HTTP", "WebSocket"} // from 1
 	roles        = []string{"leader", "follower"}               // from 0
 	nodeStatuses = []string{"healthy", "starting", "stopping", "unreachable", "maintenance"}
-	compressions = []string{"stored", "deflated", "bzip2", "zstd", "lzma", "xz"} // from 1
-	snapshots    = []string{"filesystem_overview", "process_list", "resource_usage", "test", "server_logs", "server_config"}
+	compressions = []string{"Stored", "Deflated", "Bzip2", "Zstd", "Lzma", "Xz"} // from 1
+	snapshots    = []string{"FilesystemOverview", "ProcessList", "ResourceUsage", "Test", "ServerLogs", "ServerConfig"}
 	scopes       = []string{"topic", "stream", "user"} // from 1
 )
 
 // allParts is the snapshot of everything, whose number is not the next one.
 const (
-	allParts       = "all"
+	allParts       = "All"
 	allPartsNumber = 100
 )
 
@@ -121,10 +122,11 @@ func (n *ClusterNode) wire() (wire.ClusterNode, error) {
 	}, nil
 }
 
-// Snapshot is the body of a request for an archive about the server.
+// Snapshot is the body of a request for an archive about the server. Its names are unlike all others; they are read in the
+// form of the others too, such as server_logs.
 type Snapshot struct {
-	Compression string   `json:"compression"`    // such as deflated
-	Types       []string `json:"snapshot_types"` // the parts of it, such as server_logs, or all
+	Compression string   `json:"compression"`    // such as Deflated
+	Types       []string `json:"snapshot_types"` // the parts of it, such as ServerLogs, or All
 }
 
 // SnapshotOf returns the request.
@@ -142,12 +144,13 @@ func SnapshotOf(s wire.GetSnapshot) Snapshot {
 
 // Wire returns the request.
 func (s *Snapshot) Wire() (wire.GetSnapshot, error) {
-	compression, err := numberOf(compressions, uint8(1), s.Compression)
+	compression, err := numberOf(compressions, uint8(1), pascal(s.Compression))
 	if err != nil {
 		return wire.GetSnapshot{}, fmt.Errorf("compression: %w", err)
 	}
 	all := wire.GetSnapshot{Compression: compression}
 	for _, name := range s.Types {
+		name = pascal(name)
 		n := uint8(allPartsNumber)
 		if name != allParts {
 			if n, err = numberOf(snapshots, uint8(1), name); err != nil {
@@ -157,6 +160,17 @@ func (s *Snapshot) Wire() (wire.GetSnapshot, error) {
 		all.Types = append(all.Types, n)
 	}
 	return all, nil
+}
+
+// pascal writes a name of words between which there are underscores as one that has capitals for them.
+func pascal(name string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(name, "_") {
+		if word != "" {
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return b.String()
 }
 
 // OptionDescription says what an option is.

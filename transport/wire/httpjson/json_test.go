@@ -165,3 +165,20 @@ func TestWhatMayBeDoneWithAnOptionIsTold(t *testing.T) {
 		require.Equal(t, option, got)
 	}
 }
+
+func TestPartsOfASnapshotHaveTheNamesOfTheRustSDK(t *testing.T) {
+	t.Parallel()
+	want := wire.GetSnapshot{Compression: 2, Types: []uint8{5, 100}}
+	text, err := json.Marshal(httpjson.SnapshotOf(want))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"compression":"Deflated","snapshot_types":["ServerLogs","All"]}`, string(text))
+	for _, text := range []string{string(text), `{"compression":"deflated","snapshot_types":["server_logs","all"]}`} {
+		var s httpjson.Snapshot
+		require.NoError(t, json.Unmarshal([]byte(text), &s))
+		got, err := s.Wire()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err = (&httpjson.Snapshot{Compression: "Deflated", Types: []string{"other"}}).Wire()
+	require.Error(t, err)
+}

@@ -21,6 +21,16 @@ pub struct Options {
 }
 
 impl Options {
+    /// What the SDK has no way for: over HTTP it panics at ids of more than 64 bits that it sends, and of encrypted
+    /// messages it reads only those with headers.
+    pub fn limits(&self) -> Limits {
+        let http = self.target.over_http();
+        Limits {
+            short_ids: http,
+            labelled: http && self.key.is_some(),
+        }
+    }
+
     /// A client that has the key, if there is one.
     pub async fn client(&self) -> Result<IggyClient> {
         let Some(key) = &self.key else {
@@ -28,6 +38,22 @@ impl Options {
         };
         let key = STANDARD.decode(key).context("key")?;
         self.target.encrypting(&key).await
+    }
+}
+
+/// What messages have to be like.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// Ids have 64 bits.
+    short_ids: bool,
+    /// There is no message without a header.
+    labelled: bool,
+}
+
+impl Limits {
+    fn headers(self) -> Result<Option<BTreeMap<HeaderKey, HeaderValue>>> {
+        let label = (HeaderKey::try_from("label")?, true.into());
+        Ok(self.labelled.then(|| BTreeMap::from([label])))
     }
 }
 
@@ -56,23 +82,32 @@ const KINDS: [(HeaderKind, usize); 13] = [
 ];
 
 /// The messages that go to partition 0 in one batch.
-pub fn batch() -> Result<Vec<IggyMessage>> {
+pub fn batch(limits: Limits) -> Result<Vec<IggyMessage>> {
     let mut messages = Vec::new();
     for (i, size) in SIZES.into_iter().enumerate() {
-        messages.push(build(i as u128 + 1, filled(size, i as u8), None)?);
+        messages.push(build(
+            i as u128 + 1,
+            filled(size, i as u8),
+            limits.headers()?,
+        )?);
     }
     for id in [u128::from(u64::MAX), 1 << 64, (1 << 64) + 7, u128::MAX] {
-        messages.push(build(id, id.to_string().into_bytes(), None)?);
+        messages.push(build(id, id.to_string().into_bytes(), limits.headers()?)?);
     }
     messages.push(build(101, b"headers".to_vec(), Some(headers()?))?);
     let few = BTreeMap::from([(HeaderKey::try_from("a")?, HeaderValue::try_from("b")?)]);
     messages.push(build(102, filled(300, 9), Some(few))?);
+    messages.retain(|m| !limits.short_ids || m.header.id <= u128::from(u64::MAX));
     Ok(messages)
 }
 
 /// The message that goes where a key leads.
-pub fn keyed(index: usize) -> Result<IggyMessage> {
-    build(1000 + index as u128, KEYS[index].as_bytes().to_vec(), None)
+pub fn keyed(index: usize, limits: Limits) -> Result<IggyMessage> {
+    build(
+        1000 + index as u128,
+        KEYS[index].as_bytes().to_vec(),
+        limits.headers()?,
+    )
 }
 
 fn build(

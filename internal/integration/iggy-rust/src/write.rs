@@ -12,10 +12,17 @@ pub async fn run(options: &Options) -> Result<()> {
     let client = options.client().await?;
     options.target.create_topic(&client, PARTITIONS).await?;
     let to = Partitioning::partition_id(0);
-    send(options, &client, &to, batch()?, None).await?;
+    send(options, &client, &to, batch(options.limits())?, None).await?;
     for (i, key) in KEYS.into_iter().enumerate() {
         let to = Partitioning::messages_key_str(key)?;
-        send(options, &client, &to, vec![keyed(i)?], Some(key)).await?;
+        send(
+            options,
+            &client,
+            &to,
+            vec![keyed(i, options.limits())?],
+            Some(key),
+        )
+        .await?;
     }
     client.shutdown().await?;
     Ok(())

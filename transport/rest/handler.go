@@ -108,7 +108,7 @@ func (m methods) serve(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Iggy-View", "0")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	h.mux.ServeHTTP(w, r)
+	h.mux.ServeHTTP(newPaced(w, h.config.limits.FrameTimeout), r)
 }
 
 // bearer returns the token of a request; empty for none.

@@ -217,6 +217,29 @@ func TestListenerBoundsConnectionsAndLengths(t *testing.T) {
 	require.ErrorContains(t, err, "MaxInFlight is -1")
 }
 
+// timed notes when what is written to it has to be taken.
+type timed struct {
+	*httptest.ResponseRecorder
+	deadlines []time.Time
+}
+
+func (w *timed) SetWriteDeadline(at time.Time) error {
+	w.deadlines = append(w.deadlines, at)
+	return nil
+}
+
+func TestTimeOfAnAnswerIsNotThatOfTheNext(t *testing.T) {
+	t.Parallel()
+	h := handler(t, says(&wire.Streams{}))
+	for _, path := range []string{"/ping", "/streams", "/nothing"} {
+		w := &timed{ResponseRecorder: httptest.NewRecorder()}
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		require.Len(t, w.deadlines, 2, path)
+		require.True(t, w.deadlines[0].IsZero(), "the one of the answer before")
+		require.False(t, w.deadlines[1].IsZero())
+	}
+}
+
 func TestListenerEndsRequestsThatWait(t *testing.T) {
 	t.Parallel()
 	b := &backend{wait: true}

@@ -13,9 +13,29 @@ import (
 // retryAfter is when a client may try again what is not possible now, in seconds.
 const retryAfter = "1"
 
+// paced gives an answer a time in which it has to be taken. The time of the answer before ends with the next request.
+type paced struct {
+	http.ResponseWriter
+
+	limit time.Duration
+}
+
+func newPaced(w http.ResponseWriter, limit time.Duration) paced {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a writer without deadlines is one of a test
+	return paced{w, limit}
+}
+
+// WriteHeader begins the answer.
+func (p paced) WriteHeader(status int) {
+	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(p.limit)) // as above
+	p.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap returns what the answer is written to.
+func (p paced) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
 // respond translates what a backend made of a request.
 func (h *Handler) respond(w http.ResponseWriter, row *route, got served) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.config.limits.FrameTimeout)) // not in a test
 	switch {
 	case got.none:
 		panic(http.ErrAbortHandler) // the way to end a connection without an answer

@@ -76,6 +76,21 @@ func TestTheRustSDKSaysWhenItCannotKnowWhatWasStored(t *testing.T) {
 	}
 }
 
+func TestAnIdempotentProducerOfTheRustSDKStoresOnceThoughItLosesItsSession(t *testing.T) {
+	t.Parallel()
+	p := built(t)
+	for _, protocol := range binary {
+		t.Run(string(protocol), func(t *testing.T) {
+			t.Parallel()
+			server := start(t)
+			p.pausing(t, server.ConnectionString(protocol), "idempotent", func() {
+				server.Faults().Refuse(wire.CmdBindSession, 1, wire.CodeUnauthenticated)
+				server.Faults().CloseAfter(wire.CmdSendMessages, 1)
+			})
+		})
+	}
+}
+
 func TestTheRustSDKBeginsAgainWithANewServer(t *testing.T) {
 	t.Parallel()
 	p := built(t)

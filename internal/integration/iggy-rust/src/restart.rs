@@ -28,6 +28,9 @@ enum Mode {
     Cut,
     /// The connection ends before the next send is stored, and the session with it.
     Lost,
+    /// The connection ends behind the next send, which is stored, and the session with it: an idempotent producer knows
+    /// what became of it.
+    Idempotent,
     /// The server starts again and knows nothing.
     Empty,
     /// The server starts again with its data, but without sessions.
@@ -42,10 +45,15 @@ pub async fn run(options: &Options) -> Result<()> {
     send(target, &client, "before", 10).await.context("send")?;
     store(target, &client, 4).await.context("store")?;
     let mut member = member(target, &client).await?;
+    let producer = match options.mode {
+        Mode::Idempotent => Some(idempotent_producer(target, &client).await?),
+        _ => None,
+    };
     pause().await?;
     match options.mode {
         Mode::Cut => cut(target, &client).await,
         Mode::Lost => lost(target, &client).await,
+        Mode::Idempotent => idempotent(target, &client, producer).await,
         Mode::Empty => empty(target, &client).await,
         Mode::Kept => kept(target, &client, member.as_mut()).await,
     }?;
@@ -144,6 +152,35 @@ async fn lost(target: &Target, client: &IggyClient) -> Result<()> {
     let got = texts(&poll_all(target, client, TOPIC, 0).await?);
     let mut want = texts(&messages("before", 10)?);
     want.extend(texts(&messages("after", 5)?));
+    ensure!(got == want, "{got:?}");
+    Ok(())
+}
+
+async fn idempotent_producer(target: &Target, client: &IggyClient) -> Result<IggyProducer> {
+    let producer = client
+        .producer(&target.name, TOPIC)?
+        .partitioning(Partitioning::partition_id(0))
+        .idempotent()
+        .build();
+    producer.init().await.context("init of the producer")?;
+    producer.send(messages("first", 5)?).await?;
+    Ok(producer)
+}
+
+/// What an idempotent producer sends again over a new session is not stored again.
+async fn idempotent(
+    target: &Target,
+    client: &IggyClient,
+    producer: Option<IggyProducer>,
+) -> Result<()> {
+    let producer = producer.context("no producer")?;
+    producer.send(messages("once", 5)?).await.context("send")?;
+    producer.send(messages("after", 5)?).await?;
+    let got = texts(&poll_all(target, client, TOPIC, 0).await?);
+    let mut want = texts(&messages("before", 10)?);
+    for word in ["first", "once", "after"] {
+        want.extend(texts(&messages(word, 5)?));
+    }
     ensure!(got == want, "{got:?}");
     Ok(())
 }

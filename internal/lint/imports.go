@@ -54,7 +54,7 @@ var arrows = []struct {
 	may []string
 }{
 	{".", []string{"checkpoint", "internal/engine"}},
-	{"checkpoint", nil},
+	{"checkpoint", []string{"internal/lockfile"}},
 	{"internal/engine", []string{"checkpoint"}},
 	{"internal/fileconn/", []string{"internal/fileconn"}},
 	{"internal/transporttest", []string{"transport"}},
@@ -75,6 +75,7 @@ var arrows = []struct {
 	{"transport/ws", []string{"transport", "transport/internal/"}},
 	{"transport/quic", []string{"transport", "transport/internal/"}},
 	{"transport/dial", []string{"transport", "transport/tcp", "transport/ws", "transport/quic"}},
+	{"transport/iggyserver/internal/disk", []string{"transport/wire", "transport/iggyserver/internal/broker", "internal/lockfile"}},
 	{"transport/iggyserver/internal/", []string{"transport/wire"}},
 	{"runneltest", []string{".", "checkpoint"}},
 	{"cmd/runnel", []string{".", "checkpoint"}},

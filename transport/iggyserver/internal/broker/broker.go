@@ -124,10 +124,8 @@ func (b *Broker) closeLogs() error {
 	var first error
 	for _, s := range b.streams.all() {
 		for _, t := range s.topics.all() {
-			for _, p := range t.partitions {
-				if err := p.close(); err != nil && first == nil {
-					first = err
-				}
+			if err := t.close(); err != nil && first == nil {
+				first = err
 			}
 		}
 	}

@@ -104,6 +104,17 @@ func (p *partition) close() error {
 	return p.log.Close()
 }
 
+// close ends the use of all partitions of a topic.
+func (t *topic) close() error {
+	var first error
+	for _, p := range t.partitions {
+		if err := p.close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
 func createPartitions(r *request, arguments wire.CreatePartitions) (wire.Body, wire.Code) {
 	t, code := r.resizable(arguments.Stream, arguments.Topic, arguments.Count)
 	if code != 0 {

@@ -206,3 +206,6 @@ func (l *memLog) Close() error {
 
 // Remove implements [Log].
 func (l *memLog) Remove() error { return l.Close() }
+
+// NewMemoryLog returns a log in memory, as a broker without a store has it: for what is compared with it.
+func NewMemoryLog(segmentBytes uint64) Log { return newMemLog(segmentBytes) }

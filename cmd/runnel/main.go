@@ -1,5 +1,6 @@
-// Command runnel looks after what pipelines leave on a machine.
+// Command runnel looks after what pipelines leave on a machine, and serves what they can be tried with.
 //
+//	runnel iggy serve              run a server that speaks the protocol of Apache Iggy
 //	runnel checkpoint show DIR     print what a folder of checkpoints holds
 //	runnel checkpoint reset DIR    remove the checkpoints, so that the next run starts anew
 //	runnel version                 print the version of this program
@@ -28,7 +29,7 @@ type console struct {
 }
 
 func main() {
-	// An interrupt ends the process at once: every command here may be cut short anywhere.
+	// An interrupt ends the process at once: commands may be cut short anywhere, unless they wait for one.
 	os.Exit(root().execute(context.Background(), os.Args[1:], console{os.Stdin, os.Stdout, os.Stderr}))
 }
 
@@ -36,9 +37,10 @@ func main() {
 func root() *command {
 	return &command{
 		name:  "runnel",
-		short: "Runnel looks after what pipelines leave on a machine.",
+		short: "Runnel looks after what pipelines leave on a machine, and serves what they can be tried with.",
 		sub: []*command{
 			checkpointCommand(),
+			iggyCommand(),
 			versionCommand(),
 		},
 	}

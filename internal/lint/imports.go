@@ -77,8 +77,11 @@ var arrows = []struct {
 	{"transport/dial", []string{"transport", "transport/tcp", "transport/ws", "transport/quic"}},
 	{"transport/iggyserver/internal/disk", []string{"transport/wire", "transport/iggyserver/internal/broker", "internal/lockfile"}},
 	{"transport/iggyserver/internal/", []string{"transport/wire"}},
+	{"transport/iggyserver", []string{
+		"transport", "transport/dial", "transport/tcp", "transport/ws", "transport/quic", "transport/wire", "transport/iggyserver/internal/",
+	}},
 	{"runneltest", []string{".", "checkpoint"}},
-	{"cmd/runnel", []string{".", "checkpoint"}},
+	{"cmd/runnel", []string{".", "checkpoint", "transport/dial", "transport/iggyserver"}},
 	{"examples/", []string{".", "checkpoint", "flow/", "source/", "sink/", "runneltest"}},
 }
 

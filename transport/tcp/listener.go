@@ -54,6 +54,9 @@ func (l *Listener) Accept(ctx context.Context) (transport.Peer, error) {
 	if l.config.tls != nil {
 		conn = tls.Server(conn, l.config.tls)
 	}
+	if l.config.wrap != nil {
+		conn = l.config.wrap(conn)
+	}
 	return mux.Serve(conn, remote, l.config.limits), nil
 }
 

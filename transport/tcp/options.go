@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"crypto/tls"
+	"net"
 	"time"
 
 	"github.com/runnel-go/runnel/transport"
@@ -45,6 +46,7 @@ type dialConfig struct {
 type listenConfig struct {
 	limits transport.Limits
 	tls    *tls.Config
+	wrap   func(net.Conn) net.Conn
 }
 
 // Limits sets what frames and requests may take. The default is what zeros mean in [transport.Limits].
@@ -71,4 +73,10 @@ func TLS(t transport.TLS) DialOption {
 // do not verify, or have it as their root. The default is no TLS.
 func ServeTLS(config *tls.Config) ListenOption {
 	return listenOption(func(c *listenConfig) { c.tls = config })
+}
+
+// Wrap puts something between the frames and each connection that a listener takes, with TLS below it, such as what spoils
+// the bytes for a test. The default is nothing. What it returns has to keep the promises of the connection.
+func Wrap(wrap func(net.Conn) net.Conn) ListenOption {
+	return listenOption(func(c *listenConfig) { c.wrap = wrap })
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/coder/websocket"
 
@@ -19,6 +20,8 @@ type Listener struct {
 	addr   string
 	config listenConfig
 	server *http.Server
+
+	handshakes atomic.Int64 // under way
 
 	peers chan transport.Peer // without room: an upgraded connection waits until it is accepted
 
@@ -34,6 +37,7 @@ var _ transport.Listener = (*Listener)(nil)
 // server, which ends with Close.
 func Listen(ctx context.Context, addr string, options ...ListenOption) (*Listener, error) {
 	l := &Listener{peers: make(chan transport.Peer), done: make(chan struct{})}
+	l.config.maxHandshakes = DefaultMaxHandshakes
 	for _, o := range options {
 		o.applyListen(&l.config)
 	}
@@ -59,10 +63,24 @@ func (l *Listener) listen(ctx context.Context, addr string) (err error) {
 		Handler: http.HandlerFunc(l.upgrade),
 		// The first byte of a connection is that of its handshake, which has the time of a request.
 		ReadHeaderTimeout: l.config.limits.IdleTimeout,
+		ConnState:         l.count,
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // faults of strangers
 	}
+	l.server.SetKeepAlivesEnabled(false)                // what is no link is over with its answer
 	l.tasks.Go(func() { _ = l.server.Serve(listener) }) // it returns when it is closed
 	return nil
+}
+
+// count knows of connections that are no links yet, and closes those that are too many.
+func (l *Listener) count(conn net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		if l.handshakes.Add(1) > int64(l.config.maxHandshakes) {
+			_ = conn.Close() // the server finds out
+		}
+	case http.StateHijacked, http.StateClosed:
+		l.handshakes.Add(-1)
+	}
 }
 
 // upgrade makes a peer of an HTTP request. The connection outlives the handler.
@@ -75,7 +93,11 @@ func (l *Listener) upgrade(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has its answer
 	}
-	peer := mux.Serve(newLink(conn), r.RemoteAddr, l.config.limits)
+	link := newLink(conn)
+	if l.config.wrap != nil {
+		link.Conn = l.config.wrap(link.Conn)
+	}
+	peer := mux.Serve(link, r.RemoteAddr, l.config.limits)
 	select {
 	case l.peers <- peer:
 	case <-l.done:

@@ -2,6 +2,7 @@ package ws
 
 import (
 	"crypto/tls"
+	"net"
 	"time"
 
 	"github.com/runnel-go/runnel/transport"
@@ -9,6 +10,9 @@ import (
 
 // DefaultDialTimeout is the default of [DialTimeout].
 const DefaultDialTimeout = 2 * time.Second
+
+// DefaultMaxHandshakes is the default of [MaxHandshakes].
+const DefaultMaxHandshakes = 1024
 
 // DialOption sets how a [Dialer] works.
 type DialOption interface{ applyDial(*dialConfig) }
@@ -44,6 +48,9 @@ type dialConfig struct {
 type listenConfig struct {
 	limits transport.Limits
 	tls    *tls.Config
+	wrap   func(net.Conn) net.Conn
+
+	maxHandshakes int
 }
 
 // Limits sets what frames and requests may take. The default is what zeros mean in [transport.Limits]. The length of a
@@ -65,4 +72,16 @@ func TLS(t transport.TLS) DialOption {
 // do not verify, or have it as their root. The default is no TLS.
 func ServeTLS(config *tls.Config) ListenOption {
 	return listenOption(func(c *listenConfig) { c.tls = config })
+}
+
+// Wrap puts something between the frames and each link that a listener takes, such as what spoils the bytes for a test. The
+// default is nothing. Each of its writes to the link is a message; what it returns has to keep the promises of the link.
+func Wrap(wrap func(net.Conn) net.Conn) ListenOption {
+	return listenOption(func(c *listenConfig) { c.wrap = wrap })
+}
+
+// MaxHandshakes is how many connections may be on their way to a link at once. The default is 1024. Further ones are closed
+// at once, until one of the others is a link, or has ended by [transport.Limits.IdleTimeout] or by itself.
+func MaxHandshakes(n int) ListenOption {
+	return listenOption(func(c *listenConfig) { c.maxHandshakes = n })
 }

@@ -54,6 +54,9 @@ type Limits struct {
 	KeptReplyBytes int
 	// ReadBytes is the size of the messages in one reply, but for one message that is larger. Default: 8 MiB.
 	ReadBytes int
+	// UnsentBytes is the size of the messages in the replies of a connection that are not written yet; further reads wait.
+	// One reply may be beyond. Default: 32 MiB.
+	UnsentBytes int64
 	// LogBytes is the size of all messages; a send beyond gets code 3009. Default: 4 GiB.
 	LogBytes int64
 	// Streams, Topics (of a stream) and Partitions (of all topics) bound the metadata. Default: 1024, 1024 and 20,000.
@@ -105,6 +108,7 @@ func (c Config) withDefaults() Config {
 	or(&l.KeptReplies, 1024)
 	or(&l.KeptReplyBytes, 256<<10)
 	or(&l.ReadBytes, 8<<20)
+	or(&l.UnsentBytes, 32<<20)
 	or(&l.LogBytes, 4<<30)
 	or(&l.Streams, 1024)
 	or(&l.Topics, 1024)

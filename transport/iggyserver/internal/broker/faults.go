@@ -2,6 +2,8 @@ package broker
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -79,6 +81,36 @@ func (l *Link) Evict(why wire.EvictReason) {
 		return
 	}
 	l.evict(l.session.client, why)
+}
+
+// EvictAll ends every connection for a reason, as [Link.Evict] does.
+func (b *Broker) EvictAll(why wire.EvictReason) {
+	for _, l := range b.allLinks() {
+		l.Evict(why)
+	}
+}
+
+// Disconnect ends every connection without a word.
+func (b *Broker) Disconnect() {
+	for _, l := range b.allLinks() {
+		l.Close()
+	}
+}
+
+func (b *Broker) allLinks() []*Link {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(maps.Values(b.links))
+}
+
+// ForgetSessions ends every session, as a server that is started anew has none. Connections stay: what they ask for gets
+// code 40.
+func (b *Broker) ForgetSessions() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.sessions {
+		b.endSession(s)
+	}
 }
 
 func (b *Broker) topicOf(stream, name wire.Identifier) (*topic, error) {

@@ -238,3 +238,20 @@ func TestLargeRequestsThatSendNothingAreRefused(t *testing.T) {
 	_, code, _ := open(t, c.send(frame))
 	require.Equal(t, wire.CodeInvalidCommand, code)
 }
+
+func TestConnectionsEndAndSessionsAreForgotten(t *testing.T) {
+	t.Parallel()
+	c := root(t, newBroker(t))
+	c.broker.Disconnect()
+	<-c.link.Done()
+	require.Nil(t, c.link.Eviction())
+	c = root(t, c.broker)
+	c.broker.EvictAll(wire.EvictUserInactive)
+	<-c.link.Done()
+	e, err := wire.DecodeEviction(c.link.Eviction())
+	require.NoError(t, err)
+	require.Equal(t, wire.Eviction{Client: c.id, Reason: wire.EvictUserInactive}, e)
+	c = root(t, c.broker)
+	c.broker.ForgetSessions()
+	c.refused(wire.CodeUnauthenticated, wire.CmdGetMe, nil)
+}

@@ -21,6 +21,7 @@ type Link struct {
 	id     uint32
 	peer   Peer
 	slots  chan struct{} // holds a place for each request at work
+	room   room          // for the messages in replies
 	done   chan struct{}
 
 	session  *session  // the session of the connection, or nil; guarded by the broker's mu, as what follows
@@ -31,7 +32,10 @@ type Link struct {
 
 // Connect begins a connection. It ends with [Link.Close]; a link of a broker that is closed has ended already.
 func (b *Broker) Connect(peer Peer) *Link {
-	l := &Link{broker: b, peer: peer, slots: make(chan struct{}, b.config.Limits.InFlight), done: make(chan struct{})}
+	limits := &b.config.Limits
+	l := &Link{
+		broker: b, peer: peer, slots: make(chan struct{}, limits.InFlight), room: newRoom(limits.UnsentBytes), done: make(chan struct{}),
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lastLink++
@@ -91,32 +95,48 @@ func (l *Link) unbind() {
 	}
 }
 
-// Handle answers one request. It may be called for many requests of a link at once, so that one that waits for messages
-// does not block others; more than [Limits.InFlight] wait for each other.
-//
-// The reply is a whole frame, nil if there is none, and must not be changed; closing says that the connection has to be closed behind it. The
-// broker keeps nothing of frame. ctx ends when the connection is gone: there is no reply then.
+// Handle answers one request, as [Link.HandleUnsent] does, of which the reply is sent at once.
 func (l *Link) Handle(ctx context.Context, frame []byte) (reply []byte, closing bool) {
+	reply, closing, sent := l.HandleUnsent(ctx, frame)
+	sent()
+	return reply, closing
+}
+
+// HandleUnsent answers one request. It may be called for many requests of a link at once, so that one that waits for
+// messages does not block others; more than [Limits.InFlight] wait for each other.
+//
+// The reply is a whole frame, nil if there is none, and must not be changed; closing says that the connection has to be
+// closed behind it. The broker keeps nothing of frame. ctx ends when the connection is gone: there is no reply then.
+//
+// The function sent is to be called once the reply is written, or is not needed any more: the messages in replies of a link
+// are bounded by [Limits.UnsentBytes] until then.
+func (l *Link) HandleUnsent(ctx context.Context, frame []byte) (reply []byte, closing bool, sent func()) {
 	h, body, err := wire.DecodeRequest(frame)
 	if err != nil || h.Client.IsZero() {
-		return nil, true // nobody that an answer could name
+		return nil, true, nothing // nobody that an answer could name
 	}
 	if !l.hear() {
-		return l.Eviction(), true
+		return l.Eviction(), true, nothing
 	}
 	r := &request{broker: l.broker, link: l, header: h, body: body, frame: frame}
 	if h.Operation == wire.OpNonReplicated && h.Command == wire.CmdCancelDeferred {
 		l.broker.cancel(r)
-		return nil, false
+		return nil, false, nothing
 	}
 	select {
 	case l.slots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, true
+		return nil, true, nothing
 	}
 	defer func() { <-l.slots }()
-	return r.handle(ctx)
+	reply, closing = r.handle(ctx)
+	if r.held == 0 {
+		return reply, closing, nothing
+	}
+	return reply, closing, r.release
 }
+
+func nothing() {}
 
 // hear notes that the client is there. It returns false on a link that has ended.
 func (l *Link) hear() bool {

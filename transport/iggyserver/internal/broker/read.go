@@ -38,8 +38,7 @@ func (r *request) read(ctx context.Context, q *query) (sections []wire.FetchSect
 			return nil, code, true
 		}
 		if w.over || q.enough(places) {
-			sections, code := r.serve(q, places)
-			return sections, code, true
+			return r.serve(ctx, q, places)
 		}
 		if code, ok := w.pause(ctx); code != 0 || !ok {
 			return nil, code, ok
@@ -138,9 +137,22 @@ func (q *query) enough(places []place) bool {
 }
 
 // serve reads the messages, and then takes note of what was read: for the ownership, and for the offset if the query
-// commits. A partition that went to another owner meanwhile is not served.
-func (r *request) serve(q *query, places []place) ([]wire.FetchSection, wire.Code) {
-	sections := make([]wire.FetchSection, len(places))
+// commits. A partition that went to another owner meanwhile is not served. ok is false if nobody waits for an answer any
+// more.
+func (r *request) serve(ctx context.Context, q *query, places []place) (sections []wire.FetchSection, code wire.Code, ok bool) {
+	ok = r.fill(ctx, func() (bytes int) {
+		sections, code, bytes = r.copyMessages(q, places)
+		return bytes
+	})
+	if ok && code == 0 {
+		r.noteServed(q, places, sections)
+	}
+	return sections, code, ok
+}
+
+// copyMessages reads the messages from the logs.
+func (r *request) copyMessages(q *query, places []place) (sections []wire.FetchSection, code wire.Code, bytes int) {
+	sections = make([]wire.FetchSection, len(places))
 	room, left := min(q.bytes, r.broker.config.Limits.ReadBytes), q.most
 	for i := range places {
 		at, section := &places[i], &sections[i]
@@ -152,13 +164,13 @@ func (r *request) serve(q *query, places []place) ([]wire.FetchSection, wire.Cod
 		records := make([]byte, 0, min(uint64(max(0, limit.Bytes)), at.partition.log.After(at.from)))
 		records, n, err := at.partition.log.Read(records, at.from, limit)
 		if err != nil {
-			return nil, codeCannotReadMessage
+			return nil, codeCannotReadMessage, 0
 		}
 		section.Records, section.Count = records, n
 		room, left = room-len(records), left-n
+		bytes += len(records)
 	}
-	r.noteServed(q, places, sections)
-	return sections, 0
+	return sections, 0, bytes
 }
 
 // noteServed completes the sections under the lock.

@@ -14,6 +14,7 @@ type request struct {
 	header  wire.RequestHeader
 	body    []byte
 	frame   []byte
+	held    int64 // bytes of the room of the link, for the reply
 }
 
 // outcome is what came of a request.

@@ -130,19 +130,6 @@ func TestPruneRemovesLogsThatWereNotOpened(t *testing.T) {
 	require.Empty(t, segments(t, dir))
 }
 
-func TestFsyncIsReadFromText(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]Fsync{"never": FsyncNever, "always": FsyncAlways, "1s": FsyncEvery(time.Second)} {
-		got, err := ParseFsync(text)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-	for _, text := range []string{"", "often", "1us", "-1s"} {
-		_, err := ParseFsync(text)
-		require.ErrorContains(t, err, "allowed are never, always")
-	}
-}
-
 func TestEveryPolicyStores(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []Fsync{FsyncNever, FsyncAlways, FsyncEvery(time.Millisecond)} {

@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"fmt"
 	"log/slog"
 	"time"
 )
@@ -23,21 +22,6 @@ const (
 // FsyncEvery makes durable what was written at intervals of d, at least a millisecond: a loss of power may take what was
 // written since.
 func FsyncEvery(d time.Duration) Fsync { return Fsync(max(d, time.Millisecond)) }
-
-// ParseFsync reads never, always, or an interval such as 1s.
-func ParseFsync(text string) (Fsync, error) {
-	switch text {
-	case "never":
-		return FsyncNever, nil
-	case "always":
-		return FsyncAlways, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Millisecond {
-		return 0, fmt.Errorf("fsync %q: allowed are never, always, and an interval of at least 1ms such as 1s", text)
-	}
-	return FsyncEvery(d), nil
-}
 
 // defaultOpenFiles is how many files of messages are open at a time.
 const defaultOpenFiles = 256

@@ -60,6 +60,7 @@ func (r *request) places(q *query, w *waiting) ([]place, wire.Code) {
 		return nil, code
 	}
 	places := make([]place, len(q.targets))
+	var err error
 	for i := range q.targets {
 		target, at := &q.targets[i], &places[i]
 		at.reader = who
@@ -69,7 +70,9 @@ func (r *request) places(q *query, w *waiting) ([]place, wire.Code) {
 		}
 		w.watch(at.partition)
 		at.span = at.partition.log.Span()
-		at.from = at.begins(target.Strategy, q.most)
+		if at.from, err = at.begins(target.Strategy, q.most); err != nil {
+			return nil, codeCannotReadMessage
+		}
 	}
 	return places, 0
 }
@@ -93,13 +96,13 @@ func (c *consumer) mayRead(t *topic, target *wire.FetchTarget) (*partition, uint
 }
 
 // begins returns the offset where a read begins. One below the oldest message begins with that.
-func (p *place) begins(s wire.PollingStrategy, count uint32) uint64 {
-	from := p.span.First
+func (p *place) begins(s wire.PollingStrategy, count uint32) (from uint64, err error) {
+	from = p.span.First
 	switch s.Kind {
 	case wire.FromOffset:
 		from = s.Value
 	case wire.FromTimestamp:
-		from = p.partition.log.Since(s.Value)
+		from, err = p.partition.log.Since(s.Value)
 	case wire.FromLast:
 		from = p.span.Next - min(p.span.Next, uint64(count))
 	case wire.FromNext:
@@ -107,7 +110,7 @@ func (p *place) begins(s wire.PollingStrategy, count uint32) uint64 {
 			from = stored + 1
 		}
 	}
-	return max(from, p.span.First)
+	return max(from, p.span.First), err
 }
 
 // available is the number of messages that there are to read.

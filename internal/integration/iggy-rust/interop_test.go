@@ -50,6 +50,19 @@ func TestTheRustSDKFindsTheServerAsItShouldBe(t *testing.T) {
 	}
 }
 
+// TestTheRustSDKFindsTheSameOnDisk runs the scenarios against a server that keeps its data in a folder.
+func TestTheRustSDKFindsTheSameOnDisk(t *testing.T) {
+	t.Parallel()
+	p := built(t)
+	server := start(t, iggyserver.Data(t.TempDir()))
+	for _, scenario := range scenariosOver(dial.TCP) {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			p.run(t, scenario, "--url", server.ConnectionString(dial.TCP), "--name", scenario)
+		})
+	}
+}
+
 // start starts a server that hashes passwords once.
 func start(t testing.TB, options ...iggyserver.Option) *iggyserver.Server {
 	t.Helper()

@@ -103,6 +103,19 @@ func TestTheRustSDKBeginsAgainWithANewServer(t *testing.T) {
 	}
 }
 
+func TestTheRustSDKGoesOnWithAServerThatHasKeptItsData(t *testing.T) {
+	t.Parallel()
+	p := built(t)
+	for _, protocol := range protocols {
+		t.Run(string(protocol), func(t *testing.T) {
+			t.Parallel()
+			data := iggyserver.Data(t.TempDir())
+			server := start(t, data)
+			p.pausing(t, server.ConnectionString(protocol), "kept", func() { again(t, server, protocol, data) })
+		})
+	}
+}
+
 // again closes a server and starts another one at its address for a protocol.
 func again(t *testing.T, server *iggyserver.Server, protocol dial.Protocol, options ...iggyserver.Option) {
 	t.Helper()

@@ -120,6 +120,14 @@ async fn member(target: &Target, client: &IggyClient) -> Result<Option<IggyConsu
         .build();
     member.init().await.context("init of the member")?;
     take(&mut member, 10).await.context("before the restart")?;
+    let stored = async {
+        while member.get_last_stored_offset(0) != Some(9) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), stored)
+        .await
+        .context("what was read is not committed")?;
     Ok(Some(member))
 }
 

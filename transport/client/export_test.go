@@ -1,0 +1,34 @@
+package client
+
+import (
+	"context"
+
+	"github.com/runnel-go/runnel/transport/wire"
+)
+
+// Setup makes a stream s with a topic t of some partitions, and a group g.
+func (c *Client) Setup(ctx context.Context, partitions uint32) error {
+	if _, err := call[wire.StreamDetails](ctx, c, wire.CmdCreateStream, &wire.CreateStream{Name: "s"}); err != nil {
+		return err
+	}
+	s, t := wire.Named("s"), wire.Named("t")
+	topic := &wire.CreateTopic{Stream: s, Name: "t", PartitionsCount: partitions}
+	if _, err := call[wire.TopicDetails](ctx, c, wire.CmdCreateTopic, topic); err != nil {
+		return err
+	}
+	group := &wire.CreateConsumerGroup{Stream: s, Topic: t, Name: "g"}
+	_, err := call[wire.GroupDetails](ctx, c, wire.CmdCreateConsumerGroup, group)
+	return err
+}
+
+// MakeStream is a change of metadata.
+func (c *Client) MakeStream(ctx context.Context, name string) error {
+	_, err := call[wire.StreamDetails](ctx, c, wire.CmdCreateStream, &wire.CreateStream{Name: name})
+	return err
+}
+
+// ListStreams is a read.
+func (c *Client) ListStreams(ctx context.Context) ([]wire.Stream, error) {
+	streams, err := call[wire.Streams](ctx, c, wire.CmdGetStreams, nil)
+	return streams.Streams, err
+}

@@ -141,6 +141,9 @@ func (c *Client) signIn(ctx context.Context, l *link) (*session, error) {
 		}
 		c.config.logger.Info("iggy: session lost", "addr", l.addr)
 		c.setSession(nil)
+		if l.conn.Err() != nil {
+			return nil, err // the next link begins without a session
+		}
 	}
 	if who == nil {
 		return c.anonymous(), nil

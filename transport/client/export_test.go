@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"time"
 
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -31,4 +32,19 @@ func (c *Client) MakeStream(ctx context.Context, name string) error {
 func (c *Client) ListStreams(ctx context.Context) ([]wire.Stream, error) {
 	streams, err := call[wire.Streams](ctx, c, wire.CmdGetStreams, nil)
 	return streams.Streams, err
+}
+
+// MaxRoutes is how many routes are kept.
+const MaxRoutes = maxRoutes
+
+// KnownRoutes is how many routes are kept right now.
+func (c *Client) KnownRoutes() int {
+	c.routes.mu.Lock()
+	defer c.routes.mu.Unlock()
+	return len(c.routes.known)
+}
+
+// Jitter sets the random part of pauses.
+func Jitter(f func(limit time.Duration) time.Duration) Option {
+	return option(func(c *config) { c.jitter = f })
 }

@@ -58,6 +58,9 @@ func (c *Client) Fetch(
 		return fetched, malformed(command.String(), c.Addr(), err)
 	}
 	c.noteSections(stream, topic, fetched.Sections)
+	if len(fetched.Sections) == 0 && ctx.Err() != nil {
+		return fetched, q.expired(ctx)
+	}
 	return fetched, nil
 }
 

@@ -64,7 +64,8 @@ var errWait = errors.New("the wait is not within 0 and 600 s")
 // another life than that, the error is [wire.CodeHistoryUnavailable]. A zero context means the present life.
 //
 // The records of the reply are views of memory that belongs to the caller: see [wire.NewRecords]. The end of ctx ends the
-// wait; what the server had read by then is returned even so. A poll has its wait and 10 s, and not the time of [Timeout].
+// wait; messages that the server had read by then are returned even so. A poll has its wait and 10 s, and not the time of
+// [Timeout].
 //
 // A poll that stores offsets and has no reply is [wire.CodeFetchProgressUncertain]: what it read may be stored as handled.
 // Reads and stores of the offset are refused from then on, until [Client.AbandonOperation].
@@ -96,6 +97,9 @@ func (c *Client) Poll(
 	polled, err := wire.Decode[wire.PolledMessages](r.payload)
 	if err != nil {
 		return polled, malformed(command.String(), c.Addr(), err)
+	}
+	if polled.Count == 0 && ctx.Err() != nil {
+		return polled, q.expired(ctx)
 	}
 	return polled, nil
 }

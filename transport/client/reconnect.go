@@ -57,8 +57,8 @@ func reconnectPause(interval time.Duration, attempt int) time.Duration {
 // isFatal says whether it is of no use to dial again: the server wants another version, or, before there was any link, other
 // credentials. Later on the client goes on without a login, so that a new one can be made.
 func isFatal(err error, wasReady bool) bool {
-	code := CodeOf(err)
-	return code == wire.CodeIncompatibleProtocolVersion || !wasReady && isRejection(code)
+	var window *VersionError
+	return errors.As(err, &window) || !wasReady && isRejection(CodeOf(err))
 }
 
 // sweep tries every address once, the configured one first.
@@ -156,7 +156,7 @@ func (c *Client) anonymous() *session {
 	if !c.sessionless {
 		return nil
 	}
-	return &session{client: random128(), number: sessionlessNumber}
+	return &session{client: random128(), number: sessionlessNumber, anonymous: true}
 }
 
 // prepare does what comes behind a login and before any call.

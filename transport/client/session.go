@@ -14,6 +14,8 @@ type session struct {
 	secret [wire.SecretSize]byte
 	number uint64 // 0 while the outcome of the login is not known
 	fresh  bool   // its groups are not joined; for who holds signing
+
+	anonymous bool // nobody is logged in, but requests may be sent: HTTP
 }
 
 // sessionlessNumber stands for the session in requests over links that have none.

@@ -73,7 +73,7 @@ func (c *Client) publish(l *link) {
 		return
 	}
 	c.link = l
-	if l.session != nil {
+	if l.session != nil && !l.session.anonymous {
 		c.setState(Authenticated)
 	} else {
 		c.setState(Connected)

@@ -229,6 +229,7 @@ func TestResolvingMayEndWithoutAnAnswer(t *testing.T) {
 		f.next(wire.CmdCreateStream, deaf, deaf)
 		operation := uncertain(t, c.MakeStream(t.Context(), "s"))
 		first := async(func() error { _, err := c.ResolveOperation(within(t, time.Second), operation); return err })
+		synctest.Wait()
 		second := async(func() error { _, err := c.ResolveOperation(t.Context(), operation); return err })
 		require.Equal(t, operation, uncertain(t, <-first))
 		require.NoError(t, <-second)

@@ -44,6 +44,7 @@ type Client struct {
 	down        error         // why there is no run
 	versions    map[string]wire.Version
 	roster      []wire.ClusterNode
+	nodes       map[uint8]*link // links to other nodes of a cluster, by replica
 }
 
 // New returns a client that dials with dialer once [Client.Connect] is called. The error names all options that are wrong.

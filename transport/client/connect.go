@@ -116,7 +116,7 @@ func (c *Client) leave(ctx context.Context, why error) {
 		c.credentials = nil
 	}
 	c.mu.Unlock()
-	if l != nil && l.session != nil {
+	if l != nil && l.loggedIn() {
 		_ = c.logout(ctx, l) // the server finds out later
 	}
 	if r != nil {

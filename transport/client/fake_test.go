@@ -26,7 +26,8 @@ type asked struct {
 	header  wire.RequestHeader
 	body    []byte
 	frame   transport.Frame
-	link    int // the number of its link, from 1
+	link    int    // the number of its link, from 1
+	addr    string // the address that was dialled
 }
 
 // fake is a server in memory, and the dialer of its links.
@@ -44,25 +45,42 @@ type fake struct {
 	view     uint32                    // of routes; guarded by mu
 	life     uint64                    // incarnation of partitions; guarded by mu
 	version  wire.Version              // told at logins; guarded by mu
+	primary  uint8                     // of routes; guarded by mu
+	roster   []wire.ClusterNode        // guarded by mu
+
+	sessionless bool
 }
 
 func newFake() *fake {
 	return &fake{
 		script: map[wire.Command][]answer{}, sessions: map[wire.Uint128]uint64{}, done: map[uint64]bool{}, life: 7,
-		version: wire.Version0120,
+		version: wire.Version0120, roster: []wire.ClusterNode{{Name: "node", Host: "elsewhere", TCP: 1}},
 	}
 }
 
 func (f *fake) Addr() string { return "fake://server" }
 
-func (f *fake) Dial(context.Context) (transport.Conn, error) {
+func (f *fake) Sessionless() bool { return f.sessionless }
+
+func (f *fake) Dial(context.Context) (transport.Conn, error) { return f.dial(f.Addr()) }
+
+// node is one node of a cluster, which all share what they know.
+type node struct {
+	*fake
+	addr string
+}
+
+func (n *node) Addr() string                                 { return n.addr }
+func (n *node) Dial(context.Context) (transport.Conn, error) { return n.dial(n.addr) }
+
+func (f *fake) dial(addr string) (transport.Conn, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.dials++
 	if f.down {
 		return nil, &transport.Error{Op: "dial", Addr: f.Addr(), Err: errors.New("refused")}
 	}
-	c := &fakeConn{fake: f, id: len(f.conns) + 1, done: make(chan struct{})}
+	c := &fakeConn{fake: f, addr: addr, id: len(f.conns) + 1, done: make(chan struct{})}
 	f.conns = append(f.conns, c)
 	return c, nil
 }
@@ -129,6 +147,7 @@ func (f *fake) happened() int {
 // fakeConn is a link to a fake server.
 type fakeConn struct {
 	fake *fake
+	addr string
 	id   int
 
 	mu   sync.Mutex
@@ -196,7 +215,7 @@ func (f *fake) take(c *fakeConn, frame transport.Frame) (*asked, answer) {
 	if err != nil {
 		panic(err)
 	}
-	r := &asked{command: h.Carries(), header: h, body: body, frame: frame, link: c.id}
+	r := &asked{command: h.Carries(), header: h, body: body, frame: frame, link: c.id, addr: c.addr}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.seen = append(f.seen, r)
@@ -231,7 +250,7 @@ func usual(c *fakeConn, r *asked) (transport.Frame, error) {
 		return f.reply(h, f.registered(r.header.Client))
 	case r.command == wire.CmdPing:
 		return f.reply(h, nil)
-	case f.sessions[r.header.Client] != r.header.Session || r.header.Session == 0:
+	case !f.sessionless && (f.sessions[r.header.Client] != r.header.Session || r.header.Session == 0):
 		h.Status = wire.CodeUnauthenticated
 		return f.reply(h, nil)
 	case r.header.Operation == wire.OpNonReplicated:
@@ -254,16 +273,16 @@ func (f *fake) reply(h wire.ReplyHeader, body wire.Body) (transport.Frame, error
 // read answers a read, under mu.
 func (f *fake) read(h wire.ReplyHeader, r *asked) (transport.Frame, error) {
 	context := wire.PartitionContext{Incarnation: f.life, MetadataOp: f.commits}
-	if fenced(r) && r.header.Context.Incarnation != f.life {
+	if !f.sessionless && fenced(r) && r.header.Context.Incarnation != f.life {
 		h.Status = wire.CodeHistoryUnavailable
 		return f.reply(h, nil)
 	}
 	switch r.command {
 	case wire.CmdGetClusterMetadata:
-		return f.reply(h, &wire.ClusterMetadata{Nodes: []wire.ClusterNode{{Name: "node", Host: "elsewhere", TCP: 1}}})
+		return f.reply(h, &wire.ClusterMetadata{Nodes: f.roster})
 	case wire.CmdGetPartitionRoute:
 		return f.reply(h, &wire.PartitionRoute{
-			Incarnation: f.life, MetadataOp: f.commits, View: f.view, PartitionsCount: 2,
+			Incarnation: f.life, MetadataOp: f.commits, View: f.view, PartitionsCount: 2, Primary: f.primary,
 		})
 	case wire.CmdPollMessagesDeferred:
 		return f.reply(h, &wire.PolledMessages{Context: context})
@@ -286,7 +305,7 @@ func fenced(r *asked) bool {
 // write carries out a write once, under mu, and knows a repeat.
 func (f *fake) write(h wire.ReplyHeader, r *asked) (transport.Frame, error) {
 	if !f.done[r.header.Request] {
-		if fenced(r) && r.header.Context.Incarnation != f.life {
+		if !f.sessionless && fenced(r) && r.header.Context.Incarnation != f.life {
 			h.Status = wire.CodeHistoryUnavailable
 			return f.reply(h, nil)
 		}

@@ -22,7 +22,8 @@ type Target struct {
 }
 
 // Fetch reads messages of up to 1000 partitions of a topic at once. It is like [Client.Poll], but that each section of the
-// reply has a status: one that is [wire.CodeHistoryUnavailable] or [wire.CodeConsumerGroupPartitionNotOwned] is of its
+// reply has a status, and that all of them are asked of one node, the primary of the first: [Client.Primary] tells which
+// partitions have the same. A status that is [wire.CodeHistoryUnavailable] or [wire.CodeConsumerGroupPartitionNotOwned] is of its
 // partition only. There need not be a section for every target. A partition whose progress is in doubt is
 // [wire.CodePartitionLaneBlocked].
 func (c *Client) Fetch(
@@ -42,7 +43,7 @@ func (c *Client) Fetch(
 		MaxBytes: read.MaxBytes, AutoCommit: read.AutoCommit,
 	}
 	q.body = body
-	keys, err := c.aim(ctx, q.lineage, body, targets)
+	keys, err := c.aim(ctx, q, body, targets)
 	if err != nil {
 		return wire.FetchedMessages{}, err
 	}
@@ -64,17 +65,20 @@ func (c *Client) Fetch(
 	return fetched, nil
 }
 
-// aim fills in the targets, and returns the lanes of those whose progress the fetch stores or begins at, in the order of the
-// partitions.
-func (c *Client) aim(ctx context.Context, lineage uint64, body *wire.FetchMessages, targets []Target) ([]laneKey, error) {
+// aim fills in the targets, sends the fetch to the primary of the first one, and returns the lanes of those whose progress
+// the fetch stores or begins at, in the order of the partitions.
+func (c *Client) aim(ctx context.Context, q *query, body *wire.FetchMessages, targets []Target) ([]laneKey, error) {
 	var keys []laneKey
-	for _, t := range targets {
+	for i, t := range targets {
+		r, err := c.findRoute(ctx, q.lineage, Partition{body.Stream, body.Topic, t.Partition}, 0)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			q.route, q.aimed = r, true
+		}
 		under := t.Under
 		if under.Incarnation == 0 {
-			r, err := c.findRoute(ctx, lineage, Partition{body.Stream, body.Topic, t.Partition}, 0)
-			if err != nil {
-				return nil, err
-			}
 			under.Incarnation = r.context.Incarnation
 		}
 		if t.MaxBytes == 0 {

@@ -45,6 +45,9 @@ func (g *groups) list() []wire.GroupOf {
 // JoinConsumerGroup makes the session a member of a group. When the client has to begin a new session it joins again by
 // itself, before any other call is sent. Over HTTP it is [wire.CodeFeatureUnavailable].
 func (c *Client) JoinConsumerGroup(ctx context.Context, of wire.GroupOf) error {
+	if c.sessionless {
+		return &Error{Code: wire.CodeFeatureUnavailable, Call: wire.CmdJoinConsumerGroup.String()}
+	}
 	_, err := call[wire.Empty](ctx, c, wire.CmdJoinConsumerGroup, &wire.JoinConsumerGroup{GroupOf: of})
 	if err == nil {
 		c.groups.set(of, true)
@@ -52,8 +55,11 @@ func (c *Client) JoinConsumerGroup(ctx context.Context, of wire.GroupOf) error {
 	return err
 }
 
-// LeaveConsumerGroup ends the membership of the session in a group.
+// LeaveConsumerGroup ends the membership of the session in a group. Over HTTP it is [wire.CodeFeatureUnavailable].
 func (c *Client) LeaveConsumerGroup(ctx context.Context, of wire.GroupOf) error {
+	if c.sessionless {
+		return &Error{Code: wire.CodeFeatureUnavailable, Call: wire.CmdLeaveConsumerGroup.String()}
+	}
 	c.groups.set(of, false)
 	_, err := call[wire.Empty](ctx, c, wire.CmdLeaveConsumerGroup, &wire.LeaveConsumerGroup{GroupOf: of})
 	return err

@@ -66,7 +66,7 @@ func (c *Client) changeLogin(ctx context.Context, call string, who *credentials)
 		c.setSession(nil)
 		return nil, lineage, nil
 	}
-	if l.session != nil {
+	if l.loggedIn() {
 		_ = c.logout(ctx, l) // a server that does not know the session has ended it
 	}
 	c.setSession(nil)

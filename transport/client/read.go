@@ -18,6 +18,7 @@ type query struct {
 	given  wire.PartitionContext // of the caller; without an incarnation that of the route counts
 	waits  bool                  // the server may wait before it answers: the end of ctx cancels that
 	stores bool                  // the server stores an offset with it: an unknown outcome counts
+	aimed  bool                  // it is of the partition of route, though target is nil: a fetch
 
 	route   route
 	request uint64    // the number it was sent with last
@@ -61,6 +62,7 @@ func (c *Client) askOnce(ctx context.Context, q *query) (r reply, again bool, er
 	if err != nil {
 		return reply{}, false, err
 	}
+	l = c.toward(l, q.target != nil || q.aimed, q.route)
 	h := c.header(l, q.command)
 	h.Context = c.contextOf(q)
 	frame := c.newFrame()

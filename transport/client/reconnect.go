@@ -182,7 +182,12 @@ func (c *Client) watch(ctx context.Context, l *link) (time.Duration, error) {
 	beat := time.NewTicker(c.config.heartbeat)
 	defer beat.Stop()
 	defer c.drop(l)
+	others := nodes{client: c, kept: map[uint8]bool{}}
+	defer others.tasks.Wait()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(errNoSession)
 	for {
+		others.tend(ctx, l)
 		select {
 		case <-ctx.Done():
 			return time.Since(since), context.Cause(ctx)
@@ -207,11 +212,16 @@ func (c *Client) beat(ctx context.Context, conn transport.Conn) error {
 	if l == nil || l.conn != conn {
 		return nil // somebody logs in, or the link is being dropped
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.config.heartbeat, ErrDeadline)
-	defer cancel()
-	err := c.ping(ctx, l)
+	err := c.pingWithin(ctx, l)
 	if CodeOf(err) == wire.CodeUnauthenticated && l.session == nil {
 		return nil // an answer is a sign of life
 	}
 	return err
+}
+
+// pingWithin is a ping with the time that a heartbeat has.
+func (c *Client) pingWithin(ctx context.Context, l *link) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.config.heartbeat, ErrDeadline)
+	defer cancel()
+	return c.ping(ctx, l)
 }

@@ -37,6 +37,8 @@ type link struct {
 	session *session // nil if nobody is logged in
 }
 
+func (l *link) loggedIn() bool { return l.session != nil && !l.session.anonymous }
+
 // State returns how the client is right now.
 func (c *Client) State() State {
 	c.mu.Lock()
@@ -73,7 +75,7 @@ func (c *Client) publish(l *link) {
 		return
 	}
 	c.link = l
-	if l.session != nil && !l.session.anonymous {
+	if l.loggedIn() {
 		c.setState(Authenticated)
 	} else {
 		c.setState(Connected)

@@ -99,15 +99,15 @@ func (c *Client) ResolveOperation(ctx context.Context, operation uint64) ([]byte
 	if r == nil {
 		return known.payload, known.err
 	}
-	call := r.write.command.String()
+	call, turn := r.write.command.String(), r.turn
 	select {
-	case r.turn <- struct{}{}:
+	case turn <- struct{}{}:
 	case <-ctx.Done():
 		return nil, &Error{
 			Code: wire.CodeOperationUncertain, Call: call, Operation: operation, Err: context.Cause(ctx),
 		}
 	}
-	defer func() { <-r.turn }()
+	defer func() { <-turn }()
 	if r, known = c.lookUp(operation); r == nil {
 		return known.payload, known.err
 	}

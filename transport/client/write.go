@@ -128,6 +128,7 @@ func (c *Client) attempt(ctx context.Context, w *write) (r reply, again bool, er
 	if w.header.Request == 0 {
 		c.address(w, l)
 	}
+	l = c.toward(l, w.target != nil, w.route)
 	answer, err := l.conn.Do(ctx, *w.frame)
 	if err != nil {
 		return c.failed(ctx, w, l, err)
@@ -188,6 +189,9 @@ func (c *Client) judge(ctx context.Context, w *write, l *link, r reply) (reply, 
 		w.uncertain = true
 		return reply{}, true, nil
 	case wire.CodeTransientNotAccepted, wire.CodeDeferredPollCapacityExceeded:
+		if w.target == nil {
+			c.leaderMoved(ctx, l)
+		}
 		return reply{}, true, nil
 	case wire.CodeLifecycleBusy:
 		if !w.uncertain {

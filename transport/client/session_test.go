@@ -324,3 +324,18 @@ func TestNothingPrintsSecrets(t *testing.T) {
 		}
 	})
 }
+
+func TestFrameThatTheServerCannotReadIsNotSentForEver(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		bad := evict(wire.EvictInvalidBody, 0, 0)
+		f.next(wire.CmdCreateStream, bad, bad, bad)
+		err := c.MakeStream(t.Context(), "s")
+		require.ErrorIs(t, err, wire.CodeOperationUncertain)
+		require.ErrorIs(t, err, wire.CodeInvalidCommand)
+		require.Len(t, f.of(wire.CmdCreateStream), 2)
+		f.next(wire.CmdGetStreams, bad, bad, bad)
+		_, err = c.ListStreams(t.Context())
+		require.ErrorIs(t, err, wire.CodeInvalidCommand)
+		require.Len(t, f.of(wire.CmdGetStreams), 2)
+	})
+}

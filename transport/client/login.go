@@ -80,9 +80,9 @@ func (c *Client) loginOn(ctx context.Context, l *link, who *credentials) (*link,
 	l = &link{conn: l.conn, addr: l.addr, session: c.anonymous()}
 	if who != nil {
 		s, err := c.register(ctx, l, who)
-		if err != nil && CodeOf(err) == wire.CodeDisconnected && ctx.Err() == nil {
+		if CodeOf(err) == wire.CodeDisconnected {
 			c.end(l)
-			return nil, nil
+			return nil, nil // the next link finds out what became of it
 		}
 		if err != nil {
 			c.afterRefusal(l)

@@ -165,11 +165,14 @@ func (c *Client) answered(ctx context.Context, q *query, l *link, r reply) (repl
 		q.route.view++ // the next attempt asks for a route with at least this one
 		return reply{}, true, nil
 	case wire.CodeHistoryUnavailable:
-		if q.target == nil || q.given.Incarnation != 0 || q.renewed {
+		if q.target == nil {
+			return r, false, refused
+		}
+		c.routes.forget(*q.target)
+		if q.given.Incarnation != 0 || q.renewed {
 			return r, false, refused
 		}
 		q.renewed = true
-		c.routes.forget(*q.target)
 		return reply{}, true, nil
 	case wire.CodeUnauthenticated:
 		if q.asked40 || c.sessionless {

@@ -202,6 +202,7 @@ func TestEventsTellWhatChanges(t *testing.T) {
 		require.NoError(t, c.Connect(t.Context()))
 		f.cut()
 		require.NoError(t, c.MakeStream(t.Context(), "s"))
+		require.NoError(t, c.Login(t.Context(), "other", "pass"))
 		require.NoError(t, c.Logout(t.Context()))
 		require.NoError(t, c.Shutdown(t.Context()))
 		var all []client.Event
@@ -210,7 +211,7 @@ func TestEventsTellWhatChanges(t *testing.T) {
 		}
 		require.Equal(t, []client.Event{
 			client.EventConnected, client.EventSignedIn, client.EventDisconnected,
-			client.EventConnected, client.EventSignedIn, client.EventSignedOut,
+			client.EventConnected, client.EventSignedIn, client.EventSignedOut, client.EventSignedIn, client.EventSignedOut,
 			client.EventDisconnected, client.EventShutdown,
 		}, all)
 		s.Close()

@@ -72,6 +72,7 @@ var arrows = []struct {
 	{"transport/wire/", []string{"transport/wire"}},
 	{"transport", nil},
 	{"transport/internal/", []string{"transport", "transport/internal/"}},
+	{"transport/client", []string{"transport", "transport/wire"}},
 	{"transport/tcp", []string{"transport", "transport/internal/"}},
 	{"transport/ws", []string{"transport", "transport/internal/"}},
 	{"transport/quic", []string{"transport", "transport/internal/"}},

@@ -15,8 +15,8 @@ import (
 // ErrUnavailable is the cause when a link is asked for something that there is not over HTTP.
 var ErrUnavailable = errors.New("not available over HTTP")
 
-// Conn is a link: the connections to one server, and who is logged in there. It ends with [Conn.Close] only, as each
-// request stands alone.
+// Conn is a link: the connections to one server, and who is logged in there. It ends with [Conn.Close], or when no
+// connection can be made for a request any more, nor for its repeats. A connection that is cut is only that of a request.
 type Conn struct {
 	base   string // scheme, host and port
 	config dialConfig
@@ -91,24 +91,29 @@ func (*Conn) Sessionless() bool { return true }
 
 // Close ends every request and closes the connections. The server is not told: a log-out is a request.
 func (c *Conn) Close() error {
-	c.ending.End(transport.ErrClosed, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, cancel := range c.calls {
-			cancel(transport.ErrClosed)
-		}
-		c.calls = nil
-	})
+	c.end(transport.ErrClosed)
 	c.tasks.Wait()
 	c.client.CloseIdleConnections()
 	c.who.forget()
 	return nil
 }
 
-// Done is closed when the link was closed.
+// end ends the link and every request.
+func (c *Conn) end(why error) {
+	c.ending.End(why, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, cancel := range c.calls {
+			cancel(why)
+		}
+		c.calls = nil
+	})
+}
+
+// Done is closed when the link has ended.
 func (c *Conn) Done() <-chan struct{} { return c.ending.Done() }
 
-// Err is [transport.ErrClosed] when the link was closed.
+// Err is [transport.ErrClosed] or [transport.ErrLost] when the link has ended.
 func (c *Conn) Err() error { return c.ending.Err() }
 
 // begin notes a call, which the end of the link ends. The function that it returns has to be called.
@@ -116,7 +121,7 @@ func (c *Conn) begin(request *http.Request, cancel context.CancelCauseFunc) (end
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.calls == nil {
-		return nil, transport.ErrClosed
+		return nil, c.ending.Err()
 	}
 	c.calls[request] = cancel
 	c.tasks.Add(1)
@@ -131,6 +136,7 @@ func (c *Conn) begin(request *http.Request, cancel context.CancelCauseFunc) (end
 // fault is why a request has no answer.
 type fault struct {
 	unsent bool // surely not carried out
+	nobody bool // there was no connection to be had
 	err    error
 }
 

@@ -7,10 +7,11 @@
 // digits cannot be told from numbers there, and get code 6. Timestamps of messages are those of the server, and checksums
 // of messages that were read are made anew. There are no sessions: see [transport.Sessionless].
 //
-// Where to look: table.go has the row of each command, which both sides read, and layout_*.go what a row says of path,
-// query and body. conn.go, exchange.go and identity.go are the client: a link, the rules for retries, and who is logged in;
-// special.go has the commands that are no row. handler.go and listener.go are the server. status.go knows what a status
-// means.
+// Where to look: table.go has the row of each command, which both sides read; route.go says what a row is, call.go how one
+// layout is written and read, and layout_*.go what a row says of path, query and body. conn.go, command.go, exchange.go and
+// identity.go are the client: a link, a frame made a request, the rules for retries, and who is logged in; special.go has the
+// commands that are no row, raw.go requests that are no command. handler.go, respond.go and listener.go are the server.
+// status.go knows what a status means.
 package rest
 
 import (

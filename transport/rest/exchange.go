@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/runnel-go/runnel/transport"
+	"github.com/runnel-go/runnel/transport/wire"
 )
 
 // Pauses between the attempts of a request.
@@ -22,6 +23,9 @@ const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
 )
+
+// busyLimit is how long a request is made again that the server cannot take as something is being made or removed.
+const busyLimit = 30 * time.Second
 
 // maxURL is the length of the longest path with its query. The longest that a command needs has less than half of it.
 const maxURL = 8 << 10
@@ -52,29 +56,45 @@ type answer struct {
 func (c *Conn) exchange(ctx context.Context, out *outgoing) (*answer, error) {
 	began := c.config.clock.Now()
 	renewed := false
+	var last *answer
+	var lastErr error
 	for attempt := 0; ; {
 		token := ""
 		if !out.public {
 			token = c.token(ctx)
 		}
 		got, err := c.attempt(ctx, out, token, c.config.clock.Now().Sub(began))
+		if attempt > 0 && errors.Is(err, errTimeUp) {
+			return last, lastErr
+		}
+		last, lastErr = got, err
 		if err == nil && got.status == http.StatusUnauthorized && !out.public && !renewed {
 			renewed = true
 			ok, err := c.renew(ctx, token)
 			if err != nil {
-				return nil, &fault{unsent: true, err: err}
+				return nil, &fault{unsent: !out.safe, err: err}
 			}
 			if ok {
 				continue
 			}
 		}
-		if attempt >= c.config.retries || !again(ctx, out, got, err) {
+		busy := err == nil && codeOf(got) == wire.CodeLifecycleBusy && c.config.clock.Now().Sub(began) < busyLimit
+		if !busy && (attempt >= c.config.retries || !again(ctx, out, got, err)) {
+			c.lose(err)
 			return got, err
 		}
 		if err := c.pause(ctx, attempt, got); err != nil {
-			return nil, &fault{unsent: true, err: err} // what came before was not carried out, or changes nothing
+			return nil, &fault{unsent: !out.safe, err: err} // what came before changes nothing, or was not carried out
 		}
 		attempt++
+	}
+}
+
+// lose ends the link if the error says that there is nobody to talk to.
+func (c *Conn) lose(err error) {
+	var f *fault
+	if errors.As(err, &f) && f.nobody {
+		c.end(f.err)
 	}
 }
 
@@ -173,7 +193,8 @@ func (c *Conn) attempt(ctx context.Context, out *outgoing, token string, waited 
 	defer end()
 	got, err := c.send(request, watch)
 	if err != nil {
-		return nil, &fault{unsent: !watch.connected.Load(), err: reason(ctx, err)}
+		unsent := !watch.connected.Load()
+		return nil, &fault{unsent: unsent, nobody: unsent && ctx.Err() == nil, err: reason(ctx, err)}
 	}
 	return got, nil
 }

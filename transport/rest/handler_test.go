@@ -248,8 +248,9 @@ func TestListenerEndsRequestsThatWait(t *testing.T) {
 	conn := dial(t, l.Addr(), rest.Retries(0))
 	enter(t, conn)
 	failed := make(chan error)
+	request := frame(t, wire.NewRequest(reading), &wire.Empty{})
 	go func() {
-		_, err := conn.Do(context.Background(), frame(t, wire.NewRequest(reading), &wire.Empty{}))
+		_, err := conn.Do(context.Background(), request)
 		failed <- err
 	}()
 	require.Eventually(t, func() bool { return len(b.requests()) == 1 }, 10*time.Second, time.Millisecond)

@@ -169,10 +169,10 @@ func storeOffset(c *call, v *wire.StoreConsumerOffset) {
 	}
 	c.bodyContext(&body.Context)
 	v.Offset, v.Ack = body.Offset, wire.AckQuorum
-	switch {
-	case body.ConsumerKind == httpjson.ConsumerSingle, body.ConsumerKind == "":
+	switch body.ConsumerKind {
+	case httpjson.ConsumerSingle, "":
 		v.Consumer.Kind = wire.ConsumerSingle
-	case body.ConsumerKind == httpjson.ConsumerGroup:
+	case httpjson.ConsumerGroup:
 		v.Consumer.Kind = wire.ConsumerGroup
 	default:
 		c.fail("consumer_kind", wire.CodeInvalidCommand, errWord)

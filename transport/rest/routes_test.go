@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"maps"
 	"math"
 	"testing"
 
@@ -165,7 +166,7 @@ func trips(t testing.TB) map[string]trip {
 			&wire.DeleteConsumerOffset{Consumer: reader, Stream: orders, Topic: events, Partition: wire.Partition(3), Ack: wire.AckQuorum}, nil, wire.PartitionContext{},
 		},
 	}
-	for name, v := range map[string]trip{
+	maps.Copy(all, map[string]trip{
 		"get streams":       {command: wire.CmdGetStreams, payload: &wire.Streams{Streams: []wire.Stream{aStream(), {ID: 5, Name: "x", SizeBytes: 1 << 30}}}},
 		"get stream":        {command: wire.CmdGetStream, body: &wire.GetStream{Stream: orders}, payload: &wire.StreamDetails{Stream: aStream(), Topics: []wire.Topic{aTopic()}}},
 		"create stream":     {command: wire.CmdCreateStream, body: &wire.CreateStream{Name: "7"}, payload: &wire.StreamDetails{Stream: wire.Stream{Name: "7"}}},
@@ -239,9 +240,7 @@ func trips(t testing.TB) map[string]trip {
 				{Key: "l", Kind: wire.KindBool},
 			},
 		}},
-	} {
-		all[name] = v
-	}
+	})
 	return all
 }
 

@@ -1,7 +1,6 @@
 package webapi_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -291,6 +290,6 @@ func TestServerSpeaksTheHTTPInterface(t *testing.T) {
 	} {
 		status, text := s.send(token, step.method, step.path, step.body)
 		require.Equal(t, step.status, status, "%s %s: %s", step.method, step.path, text)
-		require.True(t, bytes.Contains([]byte(text), []byte(step.answer)), "%s %s: %s", step.method, step.path, text)
+		require.Contains(t, text, step.answer, "%s %s", step.method, step.path)
 	}
 }

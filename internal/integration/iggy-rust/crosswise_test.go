@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -30,7 +29,7 @@ func keys(t *testing.T) map[string]*wire.Sealer {
 func secret() []byte { return slices.Repeat([]byte{7}, wire.KeySize) }
 
 // crosswise runs a test for each protocol of the Rust program, without and with encryption. The arguments are those of
-// `write` and `read`. The peer talks over the same protocol where that carries frames.
+// `write` and `read`. The peer talks over the same protocol.
 func crosswise(t *testing.T, test func(t *testing.T, p program, mine peer, sealer *wire.Sealer, stream string, arguments []string)) {
 	t.Parallel()
 	p := built(t)
@@ -42,18 +41,10 @@ func crosswise(t *testing.T, test func(t *testing.T, p program, mine peer, seale
 				if sealer != nil {
 					arguments = append(arguments, "--key", base64.StdEncoding.EncodeToString(secret()))
 				}
-				test(t, p, connect(t, server.ConnectionString(framed(protocol))), sealer, name, arguments)
+				test(t, p, connect(t, server, protocol), sealer, name, arguments)
 			})
 		}
 	}
-}
-
-// framed is the protocol for a peer that talks in frames beside a program that may not.
-func framed(protocol dial.Protocol) dial.Protocol {
-	if slices.Contains(binary, protocol) {
-		return protocol
-	}
-	return dial.TCP
 }
 
 func TestRunnelReadsWhatTheRustSDKWrites(t *testing.T) {

@@ -21,7 +21,7 @@ var (
 // Nothing that was acknowledged is lost when the process is killed. [FsyncEvery] and [FsyncAlways] say what survives a loss
 // of power; the default leaves that to the operating system, which may lose the last half minute or so, and may leave
 // damage. The end of a file that was half written is cut off and told the [Logger]; damage anywhere else is an error of
-// [Start] that names file and place, and nothing is changed. One process uses the folder at a time: others get
+// [Start] that names file and place, and the file is left as it is. One process uses the folder at a time: others get
 // [ErrDataInUse]. Start reads and checks all messages.
 func Data(dir string) Option { return option(func(c *config) { c.data = dir }) }
 

@@ -39,13 +39,7 @@ func TestTheRustSDKFindsTheServerAsItShouldBe(t *testing.T) {
 	for _, protocol := range protocols {
 		t.Run(string(protocol), func(t *testing.T) {
 			t.Parallel()
-			server := start(t)
-			for _, scenario := range scenariosOver(protocol) {
-				t.Run(scenario, func(t *testing.T) {
-					t.Parallel()
-					p.run(t, scenario, "--url", server.ConnectionString(protocol), "--name", scenario)
-				})
-			}
+			p.runAll(t, protocol, func(*testing.T) []iggyserver.Option { return nil })
 		})
 	}
 }
@@ -54,11 +48,19 @@ func TestTheRustSDKFindsTheServerAsItShouldBe(t *testing.T) {
 func TestTheRustSDKFindsTheSameOnDisk(t *testing.T) {
 	t.Parallel()
 	p := built(t)
-	server := start(t, iggyserver.Data(t.TempDir()))
-	for _, scenario := range scenariosOver(dial.TCP) {
+	p.runAll(t, dial.TCP, func(t *testing.T) []iggyserver.Option {
+		return []iggyserver.Option{iggyserver.Data(t.TempDir())}
+	})
+}
+
+// runAll runs all scenarios over a protocol, each with a server of its own: what a server counts is looked at too.
+func (p program) runAll(t *testing.T, protocol dial.Protocol, options func(t *testing.T) []iggyserver.Option) {
+	t.Helper()
+	for _, scenario := range scenariosOver(protocol) {
 		t.Run(scenario, func(t *testing.T) {
 			t.Parallel()
-			p.run(t, scenario, "--url", server.ConnectionString(dial.TCP), "--name", scenario)
+			server := start(t, options(t)...)
+			p.run(t, scenario, "--url", server.ConnectionString(protocol), "--name", scenario)
 		})
 	}
 }

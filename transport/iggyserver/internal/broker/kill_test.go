@@ -1,5 +1,3 @@
-//go:build !windows
-
 package broker_test
 
 import (

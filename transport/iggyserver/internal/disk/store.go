@@ -11,7 +11,7 @@
 // has no folder.
 //
 // Open reads and checks everything. What a process left half written at the end of a file when it was killed is cut off,
-// and reported; it was never acknowledged. Damage anywhere else is a [*DamageError], and nothing is changed.
+// and reported; it was never acknowledged. Damage anywhere else is a [*DamageError], and the file is left as it is.
 package disk
 
 import (
@@ -80,6 +80,11 @@ func open(dir string, options Options) (*Store, error) {
 	}
 	if err := os.MkdirAll(filepath.Join(dir, partitionsName), dirMode); err != nil {
 		return nil, err
+	}
+	if options.Fsync != FsyncNever {
+		if err := syncDir(filepath.Dir(dir)); err != nil {
+			return nil, err
+		}
 	}
 	lock, err := lockfile.Lock(filepath.Join(dir, "lock"), fileMode)
 	if errors.Is(err, lockfile.ErrHeld) {

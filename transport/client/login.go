@@ -6,9 +6,10 @@ import (
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
-// Login logs in with the name of a user and a password; the client has to be connected, or about to be. Who was logged in is logged out first; calls of theirs that were
-// not sent fail with [wire.CodeUnauthenticated]. The login is used again when the server has lost the session, until
-// [Client.Disconnect]. Wrong credentials are [wire.CodeInvalidCredentials]; the client is not logged in then.
+// Login logs in with the name of a user and a password; the client has to be connected, or about to be. Who was logged in
+// is logged out first; calls of theirs that were not sent fail with [wire.CodeUnauthenticated]. The login is used again when
+// the server has lost the session, until [Client.Disconnect]. Wrong credentials are [wire.CodeInvalidCredentials]; the client
+// is not logged in then.
 func (c *Client) Login(ctx context.Context, username, password string) error {
 	return c.loginAs(ctx, &credentials{username: username, password: password})
 }

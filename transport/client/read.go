@@ -27,8 +27,13 @@ type query struct {
 	asked40 bool      // a session was made anew for it
 	renewed bool      // the route was asked for anew
 	evicted int       // how often the link ended for what was sent
+	doubted int       // how often a node that is not the leader did not find what is asked for
 	last    wire.Code // why the last attempt had to be repeated, or 0
 }
+
+// mostDoubts is how often a read is asked again because a node that is not the leader did not find something, for a link to
+// the leader may come meanwhile.
+const mostDoubts = 3
 
 // ask asks until there is an answer or ctx ends.
 func (c *Client) ask(ctx context.Context, q *query) (reply, error) {
@@ -174,6 +179,10 @@ func (c *Client) answered(ctx context.Context, q *query, l *link, r reply) (repl
 		}
 		q.renewed = true
 		return reply{}, true, nil
+	case wire.CodeStreamIDNotFound, wire.CodeStreamNameNotFound, wire.CodeTopicIDNotFound, wire.CodeTopicNameNotFound,
+		wire.CodePartitionNotFound: // a node may not have it yet
+		q.doubted++
+		return r, q.doubted <= mostDoubts && c.isFollower(l), refused
 	case wire.CodeUnauthenticated:
 		if q.asked40 || c.sessionless {
 			return r, false, refused

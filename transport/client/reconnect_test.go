@@ -246,7 +246,9 @@ func TestOptionsThatAreWrongAreAllNamed(t *testing.T) {
 	_, err := client.New(nil, client.Version(wire.MakeVersion(0, 11, 0)), client.Heartbeat(0), client.Timeout(-1),
 		client.Reconnect(-2, 0, -1), client.Pending(0, 0), client.Logger(nil))
 	require.ErrorIs(t, err, wire.CodeInvalidConfiguration)
-	for _, part := range []string{"dialer", "Version", "Heartbeat", "Timeout", "retries", "interval", "operations", "bytes", "Logger"} {
+	for _, part := range []string{
+		"dialer", "Version", "Heartbeat", "Timeout", "retries", "interval", "operations", "bytes", "Logger",
+	} {
 		require.ErrorContains(t, err, part)
 	}
 }

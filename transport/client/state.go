@@ -56,7 +56,7 @@ func (c *Client) setState(s State) {
 	close(c.changed)
 	c.changed = make(chan struct{})
 	if from != s {
-		c.events.change(from, s)
+		c.events.change(s)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/runnel-go/runnel/internal/lockfile"
 )
 
 const (
@@ -15,9 +17,6 @@ const (
 	// maxHolder bounds what is read of a lock file; a holder takes far less.
 	maxHolder = 4 << 10
 )
-
-// errHeld is returned by lockFile while another holds the lock.
-var errHeld = errors.New("lock is held")
 
 // lease is the right to change a folder.
 type lease interface {
@@ -48,8 +47,8 @@ type diskLease struct {
 // acquire locks the folder for a purpose, which others are told. Errors: [ErrInUse], with who holds it.
 func acquire(path, purpose string) (lease, error) {
 	name := filepath.Join(path, lockName)
-	f, err := lockFile(name)
-	if errors.Is(err, errHeld) {
+	f, err := lockfile.Lock(name, fileMode)
+	if errors.Is(err, lockfile.ErrHeld) {
 		return nil, fmt.Errorf("%w: %s is held by %s", ErrInUse, path, readHolder(name))
 	}
 	if err != nil {
@@ -115,5 +114,5 @@ func (l *diskLease) check() error {
 
 // release wipes the holder, so that it is not mistaken for a present one, and unlocks.
 func (l *diskLease) release() error {
-	return errors.Join(l.f.Truncate(0), unlockFile(l.f))
+	return errors.Join(l.f.Truncate(0), lockfile.Unlock(l.f))
 }

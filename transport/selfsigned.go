@@ -30,10 +30,9 @@ func SelfSigned(names ...string) (tls.Certificate, error) {
 		Subject:               pkix.Name{CommonName: "runnel"},
 		NotBefore:             now.Add(-time.Hour), // clocks differ
 		NotAfter:              now.Add(selfSignedFor),
-		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		KeyUsage:              x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		BasicConstraintsValid: true,
-		IsCA:                  true,
+		BasicConstraintsValid: true, // and no authority: rustls takes none for a server
 	}
 	for _, name := range names {
 		if ip := net.ParseIP(name); ip != nil {

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
@@ -29,12 +30,14 @@ func iggyCommand() *command {
 		short: "Run a server that speaks the protocol of Apache Iggy.",
 		sub: []*command{{
 			name:  "serve",
-			args:  "[--tcp ADDR] [--quic ADDR] [--ws ADDR] [--http ADDR] [--username U --password P] [--allow-remote]",
+			args:  "[--tcp ADDR] [--quic ADDR] [--ws ADDR] [--http ADDR] [--data DIR] [--fsync WHEN] [--username U --password P] [--allow-remote]",
 			short: "Run the server until it is interrupted.",
-			long: "It is one node, which keeps everything in memory: what it was told is gone when it ends. Without a flag\n" +
-				"for an address it listens at " + defaultTCP + " (TCP), " + defaultQUIC + " (QUIC), " + defaultWebSocket + "\n" +
-				"(WebSocket) and " + defaultHTTP + " (HTTP), and else only where the flags say. Port 0 lets the system\n" +
-				"choose.",
+			long: "It is one node, which keeps everything in memory, where it is gone when the server ends, or with --data in a\n" +
+				"folder. What was acknowledged survives there that the process is killed; --fsync says what survives a loss of\n" +
+				"power: never leaves it to the system, 1s takes at most what was written within a second, always takes nothing.\n" +
+				"In a folder that was in use the root user is what it was. Without a flag for an address it listens at\n" +
+				defaultTCP + " (TCP), " + defaultQUIC + " (QUIC), " + defaultWebSocket + " (WebSocket) and\n" +
+				defaultHTTP + " (HTTP), and else only where the flags say. Port 0 lets the system choose.",
 			setup: setupServe,
 		}},
 	}
@@ -45,6 +48,8 @@ type serveFlags struct {
 	at                 []iggyserver.Option
 	username, password string
 	allowRemote        bool
+	data               string
+	fsync              iggyserver.Option
 }
 
 func setupServe(flags *flag.FlagSet) action {
@@ -61,8 +66,26 @@ func setupServe(flags *flag.FlagSet) action {
 	at("http", "HTTP", iggyserver.HTTP)
 	flags.StringVar(&f.username, "username", iggyserver.DefaultUsername, "name of the root user, iggy if not given")
 	flags.StringVar(&f.password, "password", iggyserver.DefaultPassword, "password of the root user, iggy if not given")
+	flags.StringVar(&f.data, "data", "", "folder to keep everything in; memory if not given")
+	flags.Func("fsync", "when what is in the folder is made durable: never, always, or an interval such as 1s; never if not given", f.setFsync)
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen also where other machines reach it; needs a password of your own")
 	return f.serve
+}
+
+// setFsync reads the flag.
+func (f *serveFlags) setFsync(text string) error {
+	d, err := time.ParseDuration(text)
+	switch {
+	case text == "never":
+		f.fsync = nil
+	case text == "always":
+		f.fsync = iggyserver.FsyncAlways()
+	case err != nil || d < time.Millisecond:
+		return errors.New("it is never, always, or an interval of at least 1ms such as 1s")
+	default:
+		f.fsync = iggyserver.FsyncEvery(d)
+	}
+	return nil
 }
 
 // options returns what the flags ask for.
@@ -71,6 +94,12 @@ func (f *serveFlags) options() []iggyserver.Option {
 	if len(f.at) == 0 {
 		options = append(options, iggyserver.TCP(defaultTCP), iggyserver.QUIC(defaultQUIC), iggyserver.WebSocket(defaultWebSocket),
 			iggyserver.HTTP(defaultHTTP))
+	}
+	if f.data != "" {
+		options = append(options, iggyserver.Data(f.data))
+	}
+	if f.fsync != nil {
+		options = append(options, f.fsync)
 	}
 	if f.allowRemote {
 		options = append(options, iggyserver.AllowRemote())
@@ -82,6 +111,9 @@ func (f *serveFlags) options() []iggyserver.Option {
 func (f *serveFlags) serve(ctx context.Context, c console, args []string) error {
 	if len(args) > 0 {
 		return &usageError{"takes no argument"}
+	}
+	if f.fsync != nil && f.data == "" {
+		return &usageError{"--fsync needs a folder (--data)"}
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -102,7 +134,11 @@ func (f *serveFlags) serve(ctx context.Context, c console, args []string) error 
 // greeting says what to connect to. A password that not everybody knows stays out of terminals and logs.
 func (f *serveFlags) greeting(server *iggyserver.Server) string {
 	text := &strings.Builder{}
-	fmt.Fprintln(text, "Iggy server, in memory. Connect to")
+	where := "in memory"
+	if f.data != "" {
+		where = "in " + f.data
+	}
+	fmt.Fprintf(text, "Iggy server, %s. Connect to\n", where)
 	for _, protocol := range []dial.Protocol{dial.TCP, dial.QUIC, dial.WebSocket, dial.HTTP} {
 		address := server.ConnectionString(protocol)
 		if address == "" {

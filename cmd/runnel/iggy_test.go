@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -22,7 +23,7 @@ func greeted(t *testing.T, out io.Reader) []string {
 	t.Helper()
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan())
-	require.Equal(t, "Iggy server, in memory. Connect to", lines.Text())
+	require.Regexp(t, `^Iggy server, in .+\. Connect to$`, lines.Text())
 	var addresses []string
 	for lines.Scan() && strings.HasPrefix(lines.Text(), "  ") {
 		addresses = append(addresses, strings.TrimSpace(lines.Text()))
@@ -88,6 +89,15 @@ func TestServeDoesNotPrintAPasswordOfOnesOwn(t *testing.T) {
 	require.Regexp(t, `^iggy\+tcp://root:<password>@127\.0\.0\.1:\d+$`, addresses[0])
 }
 
+func TestServeKeepsAFolder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, fsync := range []string{"never", "always", "1s"} {
+		require.Len(t, serve(t, "--tcp", "127.0.0.1:0", "--data", dir, "--fsync", fsync), 1)
+	}
+	require.FileExists(t, filepath.Join(dir, "journal"))
+}
+
 func TestServeListensAtThePortsOfIggyUnlessToldOtherwise(t *testing.T) {
 	t.Parallel()
 	usage := run("", "iggy", "serve", "-h")
@@ -113,6 +123,8 @@ func TestServeSaysWhichFlagIsWrong(t *testing.T) {
 		"address of all":         {[]string{"--quic", ":0"}, exitUsage, "--quic: :0: other machines could reach this address, which has to be allowed (--allow-remote)"},
 		"password of everybody":  {[]string{"--quic", ":0", "--allow-remote"}, exitUsage, "--allow-remote: the default password is for this machine only"},
 		"password with a colon":  {[]string{"--password", "sec:ret"}, exitFailure, "credentials: one colon"},
+		"fsync of memory":        {[]string{"--fsync", "1s"}, exitUsage, "--fsync needs a folder (--data)"},
+		"fsync now and then":     {[]string{"--data", "x", "--fsync", "often"}, exitUsage, "it is never, always, or an interval"},
 		"argument":               {[]string{"127.0.0.1:0"}, exitUsage, "takes no argument"},
 		"flag that is not there": {[]string{"--udp", "127.0.0.1:0"}, exitUsage, "-udp"},
 	}

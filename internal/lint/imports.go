@@ -55,7 +55,7 @@ var arrows = []struct {
 	may []string
 }{
 	{".", []string{"checkpoint", "internal/engine"}},
-	{"checkpoint", nil},
+	{"checkpoint", []string{"internal/lockfile"}},
 	{"internal/engine", []string{"checkpoint"}},
 	{"internal/fileconn/", []string{"internal/fileconn"}},
 	{"internal/transporttest", []string{"transport"}},
@@ -72,12 +72,14 @@ var arrows = []struct {
 	{"transport/wire/", []string{"transport/wire"}},
 	{"transport", nil},
 	{"transport/internal/", []string{"transport", "transport/internal/"}},
+	{"transport/client", []string{"transport", "transport/wire"}},
 	{"transport/tcp", []string{"transport", "transport/internal/"}},
 	{"transport/ws", []string{"transport", "transport/internal/"}},
 	{"transport/quic", []string{"transport", "transport/internal/"}},
 	{"transport/rest", []string{"transport", "transport/internal/", "transport/wire", "transport/wire/"}},
 	{"transport/dial", []string{"transport", "transport/tcp", "transport/ws", "transport/quic", "transport/rest"}},
 	{"transport/iggyserver/internal/webapi", []string{"transport", "transport/rest", "transport/wire", "transport/iggyserver/internal/"}},
+	{"transport/iggyserver/internal/disk", []string{"transport/wire", "transport/iggyserver/internal/broker", "internal/lockfile"}},
 	{"transport/iggyserver/internal/", []string{"transport/wire"}},
 	{"transport/iggyserver", []string{
 		"transport", "transport/dial", "transport/tcp", "transport/ws", "transport/quic", "transport/rest", "transport/wire",

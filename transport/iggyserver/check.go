@@ -37,6 +37,9 @@ func (c *config) check() error {
 	if c.rounds < 1 {
 		faults = append(faults, fmt.Errorf("PasswordRounds is %d, not above 0", c.rounds))
 	}
+	if c.badFsync {
+		faults = append(faults, errFsync)
+	}
 	if c.logger == nil {
 		faults = append(faults, errors.New("Logger is nil"))
 	}

@@ -8,7 +8,7 @@
 //	address := server.ConnectionString(dial.TCP) // iggy+tcp://iggy:iggy@127.0.0.1:40123
 //
 // Without options it listens with all of them on ports of 127.0.0.1 that the system chooses. It keeps everything in
-// memory: what it was told is gone when it ends.
+// memory, and what it was told is gone when it ends, unless [Data] names a folder.
 //
 // Clients log in before anything but a ping. Whoever may not do something gets code 41. No request ends the server or
 // stands in the way of other clients: what is no request closes its connection, each connection is closed that is silent

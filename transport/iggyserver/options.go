@@ -8,6 +8,7 @@ import (
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
+	"github.com/runnel-go/runnel/transport/iggyserver/internal/disk"
 )
 
 // Defaults of the options, which say what they mean.
@@ -44,6 +45,9 @@ type config struct {
 	logger         *slog.Logger
 	clock          Clock
 	handle         handler
+	data           string
+	fsync          disk.Fsync
+	badFsync       bool
 }
 
 // place is where to listen, and how.
@@ -71,7 +75,7 @@ func newConfig(options []Option) config {
 	return c
 }
 
-// broker returns what the broker is to be like. Whoever keeps messages elsewhere than in memory sets OpenLog here.
+// broker returns what the broker is to be like, but for its store.
 func (c *config) broker() broker.Config {
 	b := broker.Config{
 		Username:       c.username,

@@ -18,6 +18,7 @@ import (
 type Server struct {
 	config   config
 	broker   *broker.Broker
+	release  func() error // closes the broker and what it is on
 	services []service
 	faults   Faults
 
@@ -41,14 +42,14 @@ func start(ctx context.Context, c config) (*Server, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	b, err := broker.New(c.broker())
+	b, release, err := c.openBroker()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{config: c, broker: b, ended: make(chan struct{})}
+	s := &Server{config: c, broker: b, release: release, ended: make(chan struct{})}
 	s.faults.broker, s.faults.next = b, c.handle
 	if err := s.listen(ctx); err != nil {
-		return nil, errors.Join(err, b.Close())
+		return nil, errors.Join(err, release())
 	}
 	b.SetNode(s.node())
 	ctx, s.stop = context.WithCancel(ctx)
@@ -69,7 +70,7 @@ func (s *Server) finish(ctx context.Context) {
 		faults = append(faults, service.close())
 	}
 	s.tasks.Wait()
-	s.err = errors.Join(append(faults, s.broker.Close())...)
+	s.err = errors.Join(append(faults, s.release())...)
 }
 
 // Close ends every connection and every wait, frees the addresses, and returns when nothing of the server is left, as

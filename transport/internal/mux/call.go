@@ -13,6 +13,13 @@ type outgoing struct {
 	frame   transport.Frame
 	decided atomic.Bool
 	written chan struct{} // closed behind the last byte; nil if nobody waits for that
+	writing sync.Mutex    // held while the frame is read by its writer
+}
+
+// unused waits until the writer is done with the frame. It is, or nearly so, when the reply has come.
+func (o *outgoing) unused() {
+	o.writing.Lock()
+	o.writing.Unlock() //nolint:staticcheck // to wait is all
 }
 
 // begin says whether the frame is to be written.

@@ -78,6 +78,7 @@ func (c *Client) do(ctx context.Context, request transport.Frame) (reply transpo
 	out := &outgoing{frame: request}
 	reply, err = c.ask(ctx, call, out)
 	if err == nil {
+		out.unused()
 		return reply, false, nil
 	}
 	unsent = out.withdraw()
@@ -186,6 +187,8 @@ func (c *Client) writeLoop() {
 
 // write writes a frame, unless its caller has given up. A link with half a frame on it is of no use.
 func (c *Client) write(out *outgoing) {
+	out.writing.Lock()
+	defer out.writing.Unlock()
 	if !out.begin() {
 		return
 	}

@@ -3,6 +3,7 @@ package httpjson
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -13,14 +14,14 @@ var (
 	transports   = []string{"TCP", "QUIC", "HTTP", "WebSocket"} // from 1
 	roles        = []string{"leader", "follower"}               // from 0
 	nodeStatuses = []string{"healthy", "starting", "stopping", "unreachable", "maintenance"}
-	compressions = []string{"stored", "deflated", "bzip2", "zstd", "lzma", "xz"} // from 1
-	snapshots    = []string{"filesystem_overview", "process_list", "resource_usage", "test", "server_logs", "server_config"}
+	compressions = []string{"Stored", "Deflated", "Bzip2", "Zstd", "Lzma", "Xz"} // from 1
+	snapshots    = []string{"FilesystemOverview", "ProcessList", "ResourceUsage", "Test", "ServerLogs", "ServerConfig"}
 	scopes       = []string{"topic", "stream", "user"} // from 1
 )
 
 // allParts is the snapshot of everything, whose number is not the next one.
 const (
-	allParts       = "all"
+	allParts       = "All"
 	allPartsNumber = 100
 )
 
@@ -121,10 +122,11 @@ func (n *ClusterNode) wire() (wire.ClusterNode, error) {
 	}, nil
 }
 
-// Snapshot is the body of a request for an archive about the server.
+// Snapshot is the body of a request for an archive about the server. Its names are unlike all others; they are read in the
+// form of the others too, such as server_logs.
 type Snapshot struct {
-	Compression string   `json:"compression"`    // such as deflated
-	Types       []string `json:"snapshot_types"` // the parts of it, such as server_logs, or all
+	Compression string   `json:"compression"`    // such as Deflated
+	Types       []string `json:"snapshot_types"` // the parts of it, such as ServerLogs, or All
 }
 
 // SnapshotOf returns the request.
@@ -142,12 +144,13 @@ func SnapshotOf(s wire.GetSnapshot) Snapshot {
 
 // Wire returns the request.
 func (s *Snapshot) Wire() (wire.GetSnapshot, error) {
-	compression, err := numberOf(compressions, uint8(1), s.Compression)
+	compression, err := numberOf(compressions, uint8(1), pascal(s.Compression))
 	if err != nil {
 		return wire.GetSnapshot{}, fmt.Errorf("compression: %w", err)
 	}
 	all := wire.GetSnapshot{Compression: compression}
 	for _, name := range s.Types {
+		name = pascal(name)
 		n := uint8(allPartsNumber)
 		if name != allParts {
 			if n, err = numberOf(snapshots, uint8(1), name); err != nil {
@@ -159,26 +162,54 @@ func (s *Snapshot) Wire() (wire.GetSnapshot, error) {
 	return all, nil
 }
 
+// pascal writes a name of words between which there are underscores as one that has capitals for them.
+func pascal(name string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(name, "_") {
+		if word != "" {
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return b.String()
+}
+
 // OptionDescription says what an option is.
 type OptionDescription struct {
-	Key     string  `json:"key"`             // its name
-	Kind    Kind    `json:"kind"`            // of its values
-	Default Numbers `json:"default_value"`   // the bytes of what it is if nobody sets it; none for nothing
-	Text    string  `json:"description"`     // describes it
-	Flags   uint8   `json:"flags,omitempty"` // what may be done with it, as wire.OptionFlags; older servers leave it out
+	Key        string  `json:"key"`           // its name
+	Kind       Kind    `json:"kind"`          // of its values
+	Updatable  bool    `json:"updatable"`     // an update may set it; older servers leave it out, as those below
+	Resettable bool    `json:"resettable"`    // an update may reset it
+	Secret     bool    `json:"secret"`        // it is taken and never told
+	ReadOnly   bool    `json:"read_only"`     // it is told and never taken
+	Critical   bool    `json:"critical"`      // who does not know it must not serve what has it
+	Default    Numbers `json:"default_value"` // the bytes of what it is if nobody sets it; none for nothing
+	Text       string  `json:"description"`   // describes it
 }
 
 // OptionDescriptionOf returns what an option is.
 func OptionDescriptionOf(d wire.OptionDescription) OptionDescription {
+	is := func(flag wire.OptionFlags) bool { return d.Flags&flag != 0 }
 	return OptionDescription{
-		Key: d.Key, Kind: Kind(d.Kind), Default: numbersOf(d.Default), Text: d.Text, Flags: uint8(d.Flags),
+		Key: d.Key, Kind: Kind(d.Kind), Default: numbersOf(d.Default), Text: d.Text,
+		Updatable: is(wire.FlagUpdatable), Resettable: is(wire.FlagResettable), Secret: is(wire.FlagSecret),
+		ReadOnly: is(wire.FlagReadOnly), Critical: is(wire.FlagCritical),
 	}
 }
 
 // Wire returns what an option is.
 func (d *OptionDescription) Wire() (wire.OptionDescription, error) {
 	value, err := d.Default.bytes()
-	return wire.OptionDescription{
-		Key: d.Key, Kind: wire.Kind(d.Kind), Flags: wire.OptionFlags(d.Flags), Default: value, Text: d.Text,
-	}, err
+	w := wire.OptionDescription{Key: d.Key, Kind: wire.Kind(d.Kind), Default: value, Text: d.Text}
+	for _, f := range []struct {
+		is   bool
+		flag wire.OptionFlags
+	}{
+		{d.Updatable, wire.FlagUpdatable}, {d.Resettable, wire.FlagResettable}, {d.Secret, wire.FlagSecret},
+		{d.ReadOnly, wire.FlagReadOnly}, {d.Critical, wire.FlagCritical},
+	} {
+		if f.is {
+			w.Flags |= f.flag
+		}
+	}
+	return w, err
 }

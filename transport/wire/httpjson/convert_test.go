@@ -131,7 +131,7 @@ func TestNamesThatStandForNothingAreRefused(t *testing.T) {
 	require.Error(t, err)
 	s := wire.GetSnapshot{Compression: 6, Types: []uint8{1, 6, 100}}
 	j := httpjson.SnapshotOf(s)
-	require.Equal(t, httpjson.Snapshot{Compression: "xz", Types: []string{"filesystem_overview", "server_config", "all"}}, j)
+	require.Equal(t, httpjson.Snapshot{Compression: "Xz", Types: []string{"FilesystemOverview", "ServerConfig", "All"}}, j)
 	again, err := j.Wire()
 	require.NoError(t, err)
 	require.Equal(t, s, again)

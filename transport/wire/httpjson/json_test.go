@@ -146,3 +146,39 @@ func stable[T any](t *testing.T, text []byte) {
 	require.NoError(t, err)
 	require.Equal(t, string(written), string(again))
 }
+
+func TestWhatMayBeDoneWithAnOptionIsTold(t *testing.T) {
+	t.Parallel()
+	option := wire.OptionDescription{
+		Key: "k", Kind: wire.KindUint32, Flags: wire.FlagUpdatable | wire.FlagResettable, Default: []byte{7, 0, 0, 0}, Text: "t",
+	}
+	text, err := json.Marshal(httpjson.OptionDescriptionOf(option))
+	require.NoError(t, err)
+	// The names are those that the Rust SDK reads.
+	require.JSONEq(t, `{"key":"k","kind":"uint32","updatable":true,"resettable":true,"secret":false,"read_only":false,
+		"critical":false,"default_value":[7,0,0,0],"description":"t"}`, string(text))
+	for flags := range wire.OptionFlags(1 << 5) {
+		option.Flags = flags
+		d := httpjson.OptionDescriptionOf(option)
+		got, err := d.Wire()
+		require.NoError(t, err)
+		require.Equal(t, option, got)
+	}
+}
+
+func TestPartsOfASnapshotHaveTheNamesOfTheRustSDK(t *testing.T) {
+	t.Parallel()
+	want := wire.GetSnapshot{Compression: 2, Types: []uint8{5, 100}}
+	text, err := json.Marshal(httpjson.SnapshotOf(want))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"compression":"Deflated","snapshot_types":["ServerLogs","All"]}`, string(text))
+	for _, text := range []string{string(text), `{"compression":"deflated","snapshot_types":["server_logs","all"]}`} {
+		var s httpjson.Snapshot
+		require.NoError(t, json.Unmarshal([]byte(text), &s))
+		got, err := s.Wire()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err = (&httpjson.Snapshot{Compression: "Deflated", Types: []string{"other"}}).Wire()
+	require.Error(t, err)
+}

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"sync"
@@ -39,7 +40,8 @@ type Broker struct {
 	moving   map[*group]bool           // groups in which a partition waits to be handed over
 }
 
-// New makes a broker with a root user and nothing else. It starts no goroutine: [Broker.Run] does what time brings.
+// New makes a broker that goes on with what the store has, or with a root user and nothing else. It starts no goroutine:
+// [Broker.Run] does what time brings.
 func New(config Config) (*Broker, error) {
 	b := &Broker{
 		config:   config.withDefaults(),
@@ -54,18 +56,31 @@ func New(config Config) (*Broker, error) {
 	b.started = b.config.Clock.Now()
 	b.node = b.config.Node
 	b.lives = micros(b.started) // so that no life of an earlier server comes back
-	root, err := hashPassword(b.config.Password, b.config.PasswordRounds)
+	known, err := b.load()
 	if err != nil {
-		return nil, fmt.Errorf("root user: %w", err)
+		return nil, errors.Join(fmt.Errorf("load: %w", err), b.closeLogs())
 	}
-	if b.decoy, err = hashPassword("", b.config.PasswordRounds); err != nil {
-		return nil, fmt.Errorf("root user: %w", err)
+	if b.decoy, err = hashPassword("", b.config.PasswordRounds); err == nil && !known {
+		err = b.addRoot()
 	}
-	b.users.add(&user{
-		name: b.config.Username, password: root, status: wire.UserActive, createdAt: micros(b.started),
-		tokens: map[string]*accessToken{},
-	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("root user: %w", err), b.closeLogs())
+	}
 	return b, nil
+}
+
+// addRoot makes the root user.
+func (b *Broker) addRoot() error {
+	hash, err := hashPassword(b.config.Password, b.config.PasswordRounds)
+	if err != nil {
+		return err
+	}
+	root := &user{
+		id: b.users.take(), name: b.config.Username, password: hash, status: wire.UserActive, createdAt: micros(b.started),
+		tokens: map[string]*accessToken{},
+	}
+	b.users.put(root)
+	return b.config.Store.Commit(b.counters(), root.entry())
 }
 
 // sweepInterval is how often Run looks for what time has ended.
@@ -101,10 +116,17 @@ func (b *Broker) Close() error {
 	for _, l := range b.links {
 		l.end(nil)
 	}
+	return b.closeLogs()
+}
+
+// closeLogs ends the use of all partitions. It returns the first error.
+func (b *Broker) closeLogs() error {
 	var first error
 	for _, s := range b.streams.all() {
-		if err := b.dropTopics(s); err != nil && first == nil {
-			first = err
+		for _, t := range s.topics.all() {
+			if err := t.close(); err != nil && first == nil {
+				first = err
+			}
 		}
 	}
 	return first

@@ -14,4 +14,5 @@ const (
 	codeCannotReadMessage        wire.Code = 4011
 	codeNonZeroOffset            wire.Code = 4031
 	codeNonZeroTimestamp         wire.Code = 4032
+	codeCannotWriteToFile        wire.Code = 10006
 )

@@ -22,8 +22,9 @@ type Config struct {
 	Node wire.ClusterNode
 	// Clock tells the time and waits. Default: that of the machine.
 	Clock Clock
-	// OpenLog makes the log of a new partition. Default: one in memory.
-	OpenLog func(LogSpec) (Log, error)
+	// Store keeps what is to be there after a restart. Default: memory, which forgets everything. Of a store that was in
+	// use, Username and Password are not looked at: the root user is what it was.
+	Store Store
 	// Heartbeat is how often a member of a group has to be heard: one that is silent for 1.2 times as long loses its
 	// connections and its partitions. Default: 30 s.
 	Heartbeat time.Duration
@@ -99,9 +100,7 @@ func (c Config) withDefaults() Config {
 	or(&c.RejoinGrace, 3*time.Second)
 	or(&c.HandoverTimeout, 30*time.Second)
 	or(&c.MaxWait, 30*time.Second)
-	if c.OpenLog == nil {
-		c.OpenLog = func(spec LogSpec) (Log, error) { return newMemLog(spec.SegmentBytes), nil }
-	}
+	or(&c.Store, Store(memStore{}))
 	l := &c.Limits
 	or(&l.Sessions, 1024)
 	or(&l.InFlight, 256)

@@ -20,9 +20,19 @@ func (b *Broker) Renew(stream, topic wire.Identifier, partition uint32) error {
 	if err != nil {
 		return fmt.Errorf("renew: %w", err)
 	}
+	t, err := b.topicOf(stream, topic)
+	if err != nil {
+		return fmt.Errorf("renew: %w", err)
+	}
+	in, _ := b.streams.find(stream)
 	b.op++
 	b.lives++
+	was := p.incarnation
 	p.incarnation = b.lives
+	if err := b.config.Store.Commit(b.counters(), t.entry(in, t.partitions)); err != nil {
+		p.incarnation = was
+		return fmt.Errorf("renew: %w", err)
+	}
 	p.waiters.wake()
 	return nil
 }

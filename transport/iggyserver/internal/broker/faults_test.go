@@ -96,6 +96,7 @@ func (l *badLog) Append([]byte) error       { return l.append() }
 func (l *badLog) Span() broker.Span         { return l.span }
 func (l *badLog) After(uint64) uint64       { return 0 }
 func (l *badLog) Close() error              { return l.close }
+func (l *badLog) Remove() error             { return l.close }
 func (l *badLog) DropSegments(uint32) error { return l.read }
 func (l *badLog) Read(dst []byte, _ uint64, _ broker.ReadLimit) ([]byte, uint32, error) {
 	return dst, 0, l.read
@@ -103,10 +104,18 @@ func (l *badLog) Read(dst []byte, _ uint64, _ broker.ReadLimit) ([]byte, uint32,
 
 var errDisk = errors.New("disk")
 
+// logs is a store that opens logs and forgets all else.
+type logs func(broker.LogSpec) (broker.Log, error)
+
+func (l logs) OpenLog(spec broker.LogSpec) (broker.Log, error) { return l(spec) }
+func (l logs) Load(func(string, []byte) error) (uint64, error) { return 0, nil }
+func (l logs) Commit(...broker.Change) error                   { return nil }
+func (l logs) Prune() error                                    { return nil }
+
 // onLog makes a broker whose partitions have a log.
 func onLog(l *badLog) func(*broker.Config) {
 	return func(c *broker.Config) {
-		c.OpenLog = func(broker.LogSpec) (broker.Log, error) { return l, nil }
+		c.Store = logs(func(broker.LogSpec) (broker.Log, error) { return l, nil })
 	}
 }
 
@@ -127,7 +136,7 @@ func TestErrorsOfALogAreTold(t *testing.T) {
 func TestTheErrorOfALogIsThatOfClose(t *testing.T) {
 	t.Parallel()
 	l := &badLog{close: errDisk}
-	b, err := broker.New(broker.Config{PasswordRounds: 1, OpenLog: func(broker.LogSpec) (broker.Log, error) { return l, nil }})
+	b, err := broker.New(broker.Config{PasswordRounds: 1, Store: logs(func(broker.LogSpec) (broker.Log, error) { return l, nil })})
 	require.NoError(t, err)
 	c := root(t, b)
 	c.ok(wire.CmdCreateStream, &wire.CreateStream{Name: "orders"})
@@ -140,13 +149,13 @@ func TestATopicWhoseLogsCannotBeOpenedIsNotThere(t *testing.T) {
 	t.Parallel()
 	var specs []broker.LogSpec
 	c := root(t, newBroker(t, func(c *broker.Config) {
-		c.OpenLog = func(spec broker.LogSpec) (broker.Log, error) {
+		c.Store = logs(func(spec broker.LogSpec) (broker.Log, error) {
 			specs = append(specs, spec)
 			if spec.Partition == 2 {
 				return nil, errDisk
 			}
 			return &badLog{}, nil
-		}
+		})
 	}))
 	c.ok(wire.CmdCreateStream, &wire.CreateStream{Name: "orders"})
 	c.refused(wire.CodeError, wire.CmdCreateTopic, &wire.CreateTopic{Stream: orders, Name: "events", PartitionsCount: 3})
@@ -208,7 +217,7 @@ func TestWhatAMemberReadsWhileItLosesThePartitionIsNotServed(t *testing.T) {
 	l := &movingLog{batch: batch(t, nil, "a"), then: func() {}}
 	l.span = broker.Span{Next: 1, Segments: 1}
 	c := withGroup(t, 1, func(c *broker.Config) {
-		c.OpenLog = func(broker.LogSpec) (broker.Log, error) { return l, nil }
+		c.Store = logs(func(broker.LogSpec) (broker.Log, error) { return l, nil })
 	})
 	one, two := c.join(), c.join()
 	l.then = func() { one.ok(wire.CmdLeaveConsumerGroup, &wire.LeaveConsumerGroup{GroupOf: workers}) }

@@ -36,7 +36,6 @@ type owning struct {
 }
 
 func (g *group) label() (uint32, string) { return g.id, g.name }
-func (g *group) number(id uint32)        { g.id = id }
 
 // join adds a session.
 func (g *group) join(s *session) *member {

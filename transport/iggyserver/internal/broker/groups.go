@@ -70,8 +70,12 @@ func createGroup(r *request, arguments wire.CreateConsumerGroup) (wire.Body, wir
 	case t.groups.len() >= r.broker.config.Limits.Groups:
 		return nil, wire.CodeTooManyConsumerGroups
 	}
-	g := &group{name: arguments.Name, topic: *t, owned: map[uint32]*owning{}}
-	t.groups.add(g)
+	g := &group{id: t.groups.take(), name: arguments.Name, topic: *t, owned: map[uint32]*owning{}}
+	t.groups.put(g)
+	if code := r.broker.save(t.entry(t.stream, t.partitions)); code != 0 {
+		t.groups.remove(g)
+		return nil, code
+	}
 	return g.details(), 0
 }
 
@@ -81,8 +85,19 @@ func deleteGroup(r *request, arguments wire.DeleteConsumerGroup) (wire.Body, wir
 	if code != 0 {
 		return nil, code
 	}
+	t := g.topic
+	t.groups.remove(g)
+	var changes []Change
+	for _, p := range t.partitions {
+		if _, ok := p.offsets[g.key()]; ok {
+			changes = append(changes, Change{Key: p.offsetKey(g.key())})
+		}
+	}
+	if code := r.broker.save(append(changes, t.entry(t.stream, t.partitions))...); code != 0 {
+		t.groups.restore(g)
+		return nil, code
+	}
 	g.dissolve()
-	g.topic.groups.remove(g)
 	delete(r.broker.moving, g)
 	for _, p := range g.topic.partitions {
 		delete(p.offsets, g.key())

@@ -2,7 +2,7 @@ package broker
 
 // Log keeps the messages of one partition: batches as they are stored, encoded, one behind the other. Reading may go on
 // while a batch is appended; there is one append at a time. Other writes of the partition wait for Append, and all changes
-// of metadata for DropSegments, Truncate and Close: they are not to take longer than they must.
+// of metadata for DropSegments, Truncate, Close and Remove: they are not to take longer than they must.
 type Log interface {
 	// Append stores a batch that begins at the next offset. The log may keep batch; its bytes are not changed any more.
 	// Once it returns, the batch counts as stored: its sender is told so.
@@ -13,17 +13,19 @@ type Log interface {
 	Read(dst []byte, from uint64, limit ReadLimit) (longer []byte, count uint32, err error)
 	// Since returns the offset of the first message that was stored at a time, in microseconds since 1970, or later; the
 	// next offset if there is none.
-	Since(micros uint64) uint64
+	Since(micros uint64) (offset uint64, err error)
 	// Span tells what there is.
 	Span() Span
-	// After tells how many bytes the messages from an offset on have, roughly: whole batches count.
+	// After tells how many bytes the messages from an offset on have, roughly: somewhat more than that, but 0 at the end.
 	After(offset uint64) (bytes uint64)
 	// DropSegments removes the oldest segments, at most so many. The next offset stays.
 	DropSegments(count uint32) error
 	// Truncate removes the messages from an offset on, which is then the next one.
 	Truncate(next uint64) error
-	// Close gives up what the log holds. A log of a partition that was deleted is removed by it.
+	// Close ends the use of the log. What it has stays, if it is kept anywhere.
 	Close() error
+	// Remove ends the use of the log and removes what it has: its partition was deleted.
+	Remove() error
 }
 
 // ReadLimit says how much to read at most.
@@ -48,6 +50,8 @@ type Span struct {
 	Segments uint32
 	// OldestUntil is when the newest message of the oldest segment was stored, in microseconds since 1970.
 	OldestUntil uint64
+	// Latest is when the newest message was stored, in microseconds since 1970; 0 if there is none.
+	Latest uint64
 }
 
 // messages is the number of messages: offsets have no gaps.

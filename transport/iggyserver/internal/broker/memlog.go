@@ -56,7 +56,7 @@ func (l *memLog) Read(dst []byte, from uint64, limit ReadLimit) ([]byte, uint32,
 	for i := range batches {
 		room := limit.Bytes - (len(dst) - begin)
 		more := ReadLimit{Count: limit.Count - count, Bytes: room, AtLeastOne: limit.AtLeastOne && count == 0}
-		longer, n, err := appendBatch(dst, batches[i].data, from, more)
+		longer, n, err := AppendWithin(dst, batches[i].data, from, more)
 		if err != nil {
 			return dst, count, fmt.Errorf("read at offset %d: %w", batches[i].base, err)
 		}
@@ -97,7 +97,7 @@ func (l *memLog) index(offset uint64) int {
 }
 
 // Since implements [Log].
-func (l *memLog) Since(micros uint64) uint64 {
+func (l *memLog) Since(micros uint64) (uint64, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	at, _ := slices.BinarySearchFunc(l.batches, micros, func(b storedBatch, micros uint64) int {
@@ -107,9 +107,9 @@ func (l *memLog) Since(micros uint64) uint64 {
 		return 1
 	})
 	if at == len(l.batches) {
-		return l.next
+		return l.next, nil
 	}
-	return l.batches[at].base
+	return l.batches[at].base, nil
 }
 
 // Span implements [Log].
@@ -121,6 +121,7 @@ func (l *memLog) Span() Span {
 		s.First = l.batches[0].base
 		s.Bytes = l.end - l.batches[0].begins()
 		s.OldestUntil = l.batches[l.segments[0]-1].time
+		s.Latest = l.batches[len(l.batches)-1].time
 	}
 	return s
 }
@@ -203,37 +204,8 @@ func (l *memLog) Close() error {
 	return nil
 }
 
-// appendBatch appends what a batch has from an offset on within the limits: the batch as it is if it fits, or else a part.
-func appendBatch(dst, batch []byte, from uint64, limit ReadLimit) ([]byte, uint32, error) {
-	h, err := wire.DecodeBatchHeader(batch)
-	if err != nil {
-		return dst, 0, err
-	}
-	if from <= h.BaseOffset && h.Count <= limit.Count && len(batch) <= limit.Bytes {
-		return append(dst, batch...), h.Count, nil
-	}
-	most, err := fitting(batch, from, limit)
-	if err != nil || most == 0 {
-		return dst, 0, err
-	}
-	return wire.AppendSlice(dst, batch, from, most)
-}
+// Remove implements [Log].
+func (l *memLog) Remove() error { return l.Close() }
 
-// fitting returns how many messages of a batch, from an offset on, are within the limits.
-func fitting(batch []byte, from uint64, limit ReadLimit) (uint32, error) {
-	var count uint32
-	room := limit.Bytes - wire.BatchHeaderSize
-	records := wire.NewRecords(batch)
-	for count < limit.Count && records.Next() {
-		m := records.Message()
-		if m.Offset < from {
-			continue
-		}
-		room -= wire.MessageHeaderSize + len(m.Payload) + len(m.UserHeaders)
-		if room < 0 && (count > 0 || !limit.AtLeastOne) {
-			break
-		}
-		count++
-	}
-	return count, records.Err()
-}
+// NewMemoryLog returns a log in memory, as a broker without a store has it: for what is compared with it.
+func NewMemoryLog(segmentBytes uint64) Log { return newMemLog(segmentBytes) }

@@ -107,6 +107,9 @@ func (b *Broker) storeOffset(p *partition, c consumer, offset uint64) wire.Code 
 	if _, known := p.offsets[c.key]; !known && len(p.offsets) >= b.config.Limits.Offsets {
 		return wire.CodeTooManyConsumerOffsets
 	}
+	if code := b.save(p.offsetEntry(c.key, offset)); code != 0 {
+		return code
+	}
 	p.offsets[c.key] = offset
 	if c.group != nil {
 		b.settle(c.group)
@@ -128,6 +131,9 @@ func deleteOffset(_ context.Context, r *request) outcome {
 	}
 	if _, ok := p.offsets[c.key]; !ok {
 		return refused(wire.CodeConsumerOffsetNotFound)
+	}
+	if code := b.save(Change{Key: p.offsetKey(c.key)}); code != 0 {
+		return refused(code)
 	}
 	delete(p.offsets, c.key)
 	return outcome{op: p.op.Add(1)}

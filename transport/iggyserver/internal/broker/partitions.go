@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -12,6 +13,7 @@ type partition struct {
 	id          uint32
 	createdAt   uint64
 	incarnation uint64
+	life        uint64 // the incarnation that it began with: its log and its offsets are stored under that
 	log         Log
 	waiters     waiters
 	op          atomic.Uint64 // position of the last write
@@ -24,29 +26,48 @@ type partition struct {
 	producers producers
 }
 
-// addPartitions adds partitions behind those that there are, under mu. It adds all or none.
-func (b *Broker) addPartitions(t topicOf, count uint32) wire.Code {
+// addPartitions adds partitions behind those that there are, under mu. It adds all or none. What else changes with that is
+// committed together.
+func (b *Broker) addPartitions(t topicOf, count uint32, also ...Change) wire.Code {
 	if b.parts+int(count) > b.config.Limits.Partitions {
 		return codePartitionsLimitReached
 	}
-	for n := range count {
+	partitions := slices.Clip(t.partitions)
+	for range count {
 		b.lives++
-		spec := LogSpec{
-			Stream: t.stream.id, Topic: t.id, Partition: uint32(len(t.partitions)), Incarnation: b.lives,
-			SegmentBytes: t.settings.number(topicOptions, wire.OptionSegmentSize),
+		p := &partition{
+			id: uint32(len(partitions)), createdAt: b.now(), incarnation: b.lives, life: b.lives,
+			offsets: map[offsetKey]uint64{},
 		}
-		log, err := b.config.OpenLog(spec)
-		if err != nil {
-			_ = b.dropPartitions(t.topic, int(n)) // the first error counts
+		if err := b.open(p, t); err != nil {
+			discard(partitions[len(t.partitions):])
 			return wire.CodeError
 		}
-		b.parts++
-		t.partitions = append(t.partitions, &partition{
-			id: spec.Partition, createdAt: b.now(), incarnation: spec.Incarnation, log: log,
-			offsets: map[offsetKey]uint64{},
-		})
+		partitions = append(partitions, p)
 	}
+	if code := b.save(append(also, b.counters(), t.entry(t.stream, partitions))...); code != 0 {
+		discard(partitions[len(t.partitions):])
+		return code
+	}
+	t.partitions = partitions
+	b.parts += int(count)
 	return 0
+}
+
+// discard removes partitions that nobody has seen. What led to it is the error that counts.
+func discard(partitions []*partition) {
+	for _, p := range partitions {
+		_ = p.log.Remove()
+	}
+}
+
+// open opens the log of a partition.
+func (b *Broker) open(p *partition, t topicOf) (err error) {
+	p.log, err = b.config.Store.OpenLog(LogSpec{
+		Stream: t.stream.id, Topic: t.id, Partition: p.id, Incarnation: p.life,
+		SegmentBytes: t.settings.number(topicOptions, wire.OptionSegmentSize),
+	})
+	return err
 }
 
 // dropPartitions removes the partitions with the highest numbers, under mu. It returns the first error of a log.
@@ -68,10 +89,30 @@ func (b *Broker) removePartition(p *partition) error {
 	p.writing.Lock()
 	p.gone = true
 	b.logged.Add(-int64(p.log.Span().Bytes))
-	err := p.log.Close()
+	err := p.log.Remove()
 	p.writing.Unlock()
 	p.waiters.wake()
 	return err
+}
+
+// close ends the use of a partition, whose messages stay.
+func (p *partition) close() error {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	p.gone = true
+	defer p.waiters.wake()
+	return p.log.Close()
+}
+
+// close ends the use of all partitions of a topic.
+func (t *topic) close() error {
+	var first error
+	for _, p := range t.partitions {
+		if err := p.close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 func createPartitions(r *request, arguments wire.CreatePartitions) (wire.Body, wire.Code) {
@@ -93,6 +134,11 @@ func deletePartitions(r *request, arguments wire.DeletePartitions) (wire.Body, w
 		return nil, code
 	case int(arguments.Count) > len(t.partitions):
 		return nil, wire.CodeInvalidPartitionsCount
+	}
+	keep := len(t.partitions) - int(arguments.Count)
+	changes := append(withoutOffsets(t.partitions[keep:]), t.entry(t.stream, t.partitions[:keep]))
+	if code := r.broker.save(changes...); code != 0 {
+		return nil, code
 	}
 	err := r.broker.dropPartitions(t.topic, int(arguments.Count))
 	r.broker.rebalanceAll(t.topic)

@@ -60,6 +60,7 @@ func (r *request) places(q *query, w *waiting) ([]place, wire.Code) {
 		return nil, code
 	}
 	places := make([]place, len(q.targets))
+	var err error
 	for i := range q.targets {
 		target, at := &q.targets[i], &places[i]
 		at.reader = who
@@ -69,7 +70,9 @@ func (r *request) places(q *query, w *waiting) ([]place, wire.Code) {
 		}
 		w.watch(at.partition)
 		at.span = at.partition.log.Span()
-		at.from = at.begins(target.Strategy, q.most)
+		if at.from, err = at.begins(target.Strategy, q.most); err != nil {
+			return nil, codeCannotReadMessage
+		}
 	}
 	return places, 0
 }
@@ -93,13 +96,13 @@ func (c *consumer) mayRead(t *topic, target *wire.FetchTarget) (*partition, uint
 }
 
 // begins returns the offset where a read begins. One below the oldest message begins with that.
-func (p *place) begins(s wire.PollingStrategy, count uint32) uint64 {
-	from := p.span.First
+func (p *place) begins(s wire.PollingStrategy, count uint32) (from uint64, err error) {
+	from = p.span.First
 	switch s.Kind {
 	case wire.FromOffset:
 		from = s.Value
 	case wire.FromTimestamp:
-		from = p.partition.log.Since(s.Value)
+		from, err = p.partition.log.Since(s.Value)
 	case wire.FromLast:
 		from = p.span.Next - min(p.span.Next, uint64(count))
 	case wire.FromNext:
@@ -107,7 +110,7 @@ func (p *place) begins(s wire.PollingStrategy, count uint32) uint64 {
 			from = stored + 1
 		}
 	}
-	return max(from, p.span.First)
+	return max(from, p.span.First), err
 }
 
 // available is the number of messages that there are to read.
@@ -158,8 +161,7 @@ func (r *request) copyMessages(q *query, places []place) (sections []wire.FetchS
 			continue
 		}
 		limit := ReadLimit{Count: left, Bytes: min(room, clamp(q.targets[i].MaxBytes)), AtLeastOne: left == q.most}
-		records := make([]byte, 0, min(uint64(max(0, limit.Bytes)), at.partition.log.After(at.from)))
-		records, n, err := at.partition.log.Read(records, at.from, limit)
+		records, n, err := at.partition.log.Read(make([]byte, 0, guess(at.partition.log, at.from, limit)), at.from, limit)
 		if err != nil {
 			return nil, codeCannotReadMessage, 0
 		}
@@ -168,6 +170,14 @@ func (r *request) copyMessages(q *query, places []place) (sections []wire.FetchS
 		bytes += len(records)
 	}
 	return sections, 0, bytes
+}
+
+// guess returns how many bytes a read is going to have, if its messages are like the others of the log. Limits that a client
+// sets are far larger than what it gets, as a rule.
+func guess(log Log, from uint64, limit ReadLimit) uint64 {
+	span := log.Span()
+	like := span.Bytes / max(1, span.messages()) * uint64(limit.Count)
+	return min(uint64(max(0, limit.Bytes)), log.After(from), like+wire.BatchHeaderSize)
 }
 
 // noteServed completes the sections under the lock.

@@ -1,6 +1,9 @@
 package broker_test
 
 import (
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -229,4 +232,23 @@ func TestOnlyOneMessageOfAFetchMayBeLargerThanAskedFor(t *testing.T) {
 	require.Equal(t, uint32(1), sections[0].Count)
 	require.Zero(t, sections[1].Count)
 	require.Zero(t, sections[1].NextOffset)
+}
+
+// This test counts what the process allocates, so that it does not run beside others.
+func TestAPollTakesRoomForWhatItGetsNotForWhatItsLimitsAllow(t *testing.T) {
+	c := withTopic(t, 1)
+	for range 8 {
+		c.put(0, slices.Repeat([]string{strings.Repeat("x", 1<<10)}, 1000)...)
+	}
+	at, body := c.at(0), deferred(polling(reader, 0, from(wire.FromFirst, 0), 1), 0, 1)
+	body.MaxBytes = 8 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 10 {
+		code, payload := c.tryAt(at, wire.CmdPollMessagesDeferred, body)
+		require.Zero(t, code)
+		require.Equal(t, uint32(1), decode[wire.PolledMessages](t, payload).Count)
+	}
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
 }

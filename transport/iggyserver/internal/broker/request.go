@@ -200,7 +200,7 @@ func (r *request) commit(change func() (wire.Body, wire.Code)) outcome {
 // rejected by what the log holds: a name that is taken, something that is not there.
 func beforeCommit(code wire.Code) bool {
 	switch code {
-	case wire.CodeUnauthenticated, wire.CodeUnauthorized, wire.CodeInvalidCommand:
+	case wire.CodeUnauthenticated, wire.CodeUnauthorized, wire.CodeInvalidCommand, codeCannotWriteToFile:
 		return true
 	}
 	return code >= wire.CodeUnsupportedOptionKey && code <= wire.CodeOptionsBlockTooLarge ||

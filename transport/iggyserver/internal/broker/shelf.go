@@ -11,8 +11,6 @@ type named interface {
 	comparable
 	// label returns number and name.
 	label() (id uint32, name string)
-	// number gives it its number.
-	number(id uint32)
 }
 
 // shelf holds things by number and by name. Numbers count from 0 and are not used twice, so that a permission or an
@@ -23,13 +21,17 @@ type shelf[T named] struct {
 	next   uint32
 }
 
-// add gives a thing its number.
-func (s *shelf[T]) add(item T) {
+// take returns the number for a thing that is to be put here.
+func (s *shelf[T]) take() uint32 {
+	s.next++
+	return s.next - 1
+}
+
+// put adds a thing whose number is above those of all others.
+func (s *shelf[T]) put(item T) {
 	if s.byName == nil {
 		s.byName = map[string]T{}
 	}
-	item.number(s.next)
-	s.next++
 	s.items = append(s.items, item)
 	_, name := item.label()
 	s.byName[name] = item
@@ -67,6 +69,14 @@ func (s *shelf[T]) remove(item T) {
 		s.items = slices.Delete(s.items, at, at+1)
 		delete(s.byName, name)
 	}
+}
+
+// restore puts back a thing that was taken away.
+func (s *shelf[T]) restore(item T) {
+	id, name := item.label()
+	at, _ := s.at(id)
+	s.items = slices.Insert(s.items, at, item)
+	s.byName[name] = item
 }
 
 // renamed files a thing that had another name under the one it has now.

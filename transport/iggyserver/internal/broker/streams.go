@@ -12,7 +12,6 @@ type stream struct {
 }
 
 func (s *stream) label() (uint32, string) { return s.id, s.name }
-func (s *stream) number(id uint32)        { s.id = id }
 
 func (s *stream) header() wire.Stream {
 	h := wire.Stream{ID: s.id, CreatedAt: s.createdAt, TopicsCount: uint32(s.topics.len()), Name: s.name}
@@ -68,8 +67,11 @@ func createStream(r *request, arguments wire.CreateStream) (wire.Body, wire.Code
 	case b.streams.len() >= b.config.Limits.Streams:
 		return nil, codeTooManyStreams
 	}
-	s := &stream{name: arguments.Name, createdAt: b.now(), settings: settings}
-	b.streams.add(s)
+	s := &stream{id: b.streams.take(), name: arguments.Name, createdAt: b.now(), settings: settings}
+	if code := b.save(b.counters(), s.entry()); code != 0 {
+		return nil, code
+	}
+	b.streams.put(s)
 	return s.details(), 0
 }
 
@@ -77,6 +79,13 @@ func deleteStream(r *request, arguments wire.DeleteStream) (wire.Body, wire.Code
 	b := r.broker
 	s, code := r.stream(arguments.Stream, manageStream)
 	if code != 0 {
+		return nil, code
+	}
+	changes := []Change{{Key: streamKey(s.id)}}
+	for _, t := range s.topics.all() {
+		changes = append(changes, withoutTopic(s, t)...)
+	}
+	if code := b.save(changes...); code != 0 {
 		return nil, code
 	}
 	b.streams.remove(s)

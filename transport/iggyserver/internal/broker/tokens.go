@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -23,11 +24,23 @@ func hashToken(token string) [sha256.Size]byte { return sha256.Sum256([]byte(tok
 
 func (t *accessToken) expired(now uint64) bool { return t.expiryAt != 0 && now >= t.expiryAt }
 
+// sortedTokens are the tokens of a user by name.
+func (u *user) sortedTokens() []*accessToken {
+	return slices.SortedFunc(maps.Values(u.tokens), func(a, b *accessToken) int { return cmp.Compare(a.name, b.name) })
+}
+
+// withTokens is the user with other tokens.
+func (u *user) withTokens(change func(map[string]*accessToken)) *user {
+	next := *u
+	next.tokens = maps.Clone(u.tokens)
+	change(next.tokens)
+	return &next
+}
+
 func getTokens(r *request, _ wire.Empty) (wire.Body, wire.Code) {
 	var tokens wire.PersonalAccessTokens
-	mine := r.session.user.tokens
-	for _, name := range slices.Sorted(maps.Keys(mine)) {
-		tokens.Tokens = append(tokens.Tokens, wire.PersonalAccessToken{Name: name, ExpiryAt: mine[name].expiryAt})
+	for _, t := range r.session.user.sortedTokens() {
+		tokens.Tokens = append(tokens.Tokens, wire.PersonalAccessToken{Name: t.name, ExpiryAt: t.expiryAt})
 	}
 	return &tokens, 0
 }
@@ -58,15 +71,24 @@ func createToken(r *request, arguments wire.CreatePersonalAccessToken) (wire.Bod
 	_, _ = rand.Read(random[:]) // never returns an error
 	raw := base64.RawURLEncoding.EncodeToString(random[:])
 	t.hash = hashToken(raw)
+	next := u.withTokens(func(all map[string]*accessToken) { all[t.name] = t })
+	if code := b.save(next.entry()); code != 0 {
+		return nil, code
+	}
 	u.tokens[t.name], b.tokens[t.hash] = t, t
 	return &wire.RawToken{Token: raw}, 0
 }
 
 func deleteToken(r *request, arguments wire.DeletePersonalAccessToken) (wire.Body, wire.Code) {
-	if r.session.user.tokens[arguments.Name] == nil {
+	u := r.session.user
+	if u.tokens[arguments.Name] == nil {
 		return nil, wire.CodeResourceNotFound
 	}
-	r.broker.forgetToken(r.session.user, arguments.Name)
+	next := u.withTokens(func(all map[string]*accessToken) { delete(all, arguments.Name) })
+	if code := r.broker.save(next.entry()); code != 0 {
+		return nil, code
+	}
+	r.broker.forgetToken(u, arguments.Name)
 	return nil, 0
 }
 

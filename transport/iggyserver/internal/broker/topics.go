@@ -20,7 +20,6 @@ type topicOf struct {
 }
 
 func (t *topic) label() (uint32, string) { return t.id, t.name }
-func (t *topic) number(id uint32)        { t.id = id }
 
 // totals sums up the partitions.
 func (t *topic) totals() (bytes, messages uint64, segments uint32) {
@@ -100,18 +99,20 @@ func createTopic(r *request, arguments wire.CreateTopic) (wire.Body, wire.Code) 
 	case s.topics.len() >= b.config.Limits.Topics:
 		return nil, codeTooManyTopics
 	}
-	t := &topic{name: arguments.Name, createdAt: b.now(), settings: settings}
-	s.topics.add(t)
-	if code := b.addPartitions(topicOf{s, t}, arguments.PartitionsCount); code != 0 {
-		s.topics.remove(t)
+	t := &topic{id: s.topics.take(), name: arguments.Name, createdAt: b.now(), settings: settings}
+	if code := b.addPartitions(topicOf{s, t}, arguments.PartitionsCount, s.entry()); code != 0 {
 		return nil, code
 	}
+	s.topics.put(t)
 	return b.topicDetails(t), 0
 }
 
 func deleteTopic(r *request, arguments wire.DeleteTopic) (wire.Body, wire.Code) {
 	t, code := r.topic(arguments.Stream, arguments.Topic, manageTopic)
 	if code != 0 {
+		return nil, code
+	}
+	if code := r.broker.save(withoutTopic(t.stream, t.topic)...); code != 0 {
 		return nil, code
 	}
 	if err := r.broker.dropTopic(t.stream, t.topic); err != nil {

@@ -26,15 +26,20 @@ func (r *request) updateTopic(arguments *wire.UpdateResource) wire.Code {
 	if code != 0 {
 		return code
 	}
+	next := *t.topic
+	next.settings = settings
 	if name, ok := settings.take(wire.OptionName); ok && name != t.name {
 		if t.stream.topics.has(name) {
 			return wire.CodeTopicNameAlreadyExists
 		}
-		was := t.name
-		t.name = name
-		t.stream.topics.renamed(t.topic, was)
+		next.name = name
 	}
-	t.settings = settings
+	if code := r.broker.save(next.entry(t.stream, t.partitions)); code != 0 {
+		return code
+	}
+	was := t.name
+	*t.topic = next
+	t.stream.topics.renamed(t.topic, was)
 	return 0
 }
 
@@ -47,15 +52,20 @@ func (r *request) updateStream(arguments *wire.UpdateResource) wire.Code {
 	if code != 0 {
 		return code
 	}
+	next := *s
+	next.settings = settings
 	if name, ok := settings.take(wire.OptionName); ok && name != s.name {
 		if r.broker.streams.has(name) {
 			return wire.CodeStreamNameAlreadyExists
 		}
-		was := s.name
-		s.name = name
-		r.broker.streams.renamed(s, was)
+		next.name = name
 	}
-	s.settings = settings
+	if code := r.broker.save(next.entry()); code != 0 {
+		return code
+	}
+	was := s.name
+	*s = next
+	r.broker.streams.renamed(s, was)
 	return 0
 }
 
@@ -75,6 +85,7 @@ func (r *request) updateUser(arguments *wire.UpdateResource) wire.Code {
 	if code != 0 {
 		return code
 	}
+	next := *u
 	if name, ok := settings.take(wire.OptionUsername); ok && name != u.name {
 		switch {
 		case !lengthIn(name, 3, 50):
@@ -82,16 +93,22 @@ func (r *request) updateUser(arguments *wire.UpdateResource) wire.Code {
 		case b.users.has(name):
 			return wire.CodeUserAlreadyExists
 		}
-		was := u.name
-		u.name = name
-		b.users.renamed(u, was)
+		next.name = name
 	}
 	if status, ok := settings.take(wire.OptionStatus); ok {
-		u.status = wire.UserActive
+		next.status = wire.UserActive
 		if status == "inactive" {
-			u.status = wire.UserInactive
-			b.expel(u, wire.EvictUserInactive, r.session)
+			next.status = wire.UserInactive
 		}
+	}
+	if code := b.save(next.entry()); code != 0 {
+		return code
+	}
+	was := u.name
+	*u = next
+	b.users.renamed(u, was)
+	if u.status == wire.UserInactive {
+		b.expel(u, wire.EvictUserInactive, r.session)
 	}
 	return 0
 }

@@ -21,7 +21,6 @@ type user struct {
 }
 
 func (u *user) label() (uint32, string) { return u.id, u.name }
-func (u *user) number(id uint32)        { u.id = id }
 
 func (u *user) header() wire.User {
 	return wire.User{ID: u.id, CreatedAt: u.createdAt, Status: u.status, Username: u.name}
@@ -80,10 +79,13 @@ func createUser(ctx context.Context, r *request) outcome {
 			return nil, wire.CodeUsersLimitReached
 		}
 		u := &user{
-			name: arguments.Username, createdAt: b.now(), status: arguments.Status, password: hash,
+			id: b.users.take(), name: arguments.Username, createdAt: b.now(), status: arguments.Status, password: hash,
 			permissions: arguments.Permissions, tokens: map[string]*accessToken{},
 		}
-		b.users.add(u)
+		if code := b.save(b.counters(), u.entry()); code != 0 {
+			return nil, code
+		}
+		b.users.put(u)
 		return u.details(), 0
 	})
 }
@@ -129,6 +131,9 @@ func deleteUser(r *request, arguments wire.DeleteUser) (wire.Body, wire.Code) {
 	case u.id == rootID:
 		return nil, wire.CodeCannotDeleteUser
 	}
+	if code := b.save(Change{Key: userKey(u.id)}); code != 0 {
+		return nil, code
+	}
 	b.users.remove(u)
 	for _, t := range u.tokens {
 		delete(b.tokens, t.hash)
@@ -163,7 +168,12 @@ func updatePermissions(r *request, arguments wire.UpdatePermissions) (wire.Body,
 	case u.id == rootID:
 		return nil, codeCannotChangePermissions
 	}
-	u.permissions = arguments.Permissions
+	next := *u
+	next.permissions = arguments.Permissions
+	if code := r.broker.save(next.entry()); code != 0 {
+		return nil, code
+	}
+	u.permissions = next.permissions
 	return nil, 0
 }
 
@@ -189,10 +199,19 @@ func changePassword(ctx context.Context, r *request) outcome {
 		hash, code = b.newPassword(ctx, arguments.New)
 	}
 	return r.commit(func() (wire.Body, wire.Code) {
-		if code == 0 {
-			u.password = hash
+		if code != 0 {
+			return nil, code
 		}
-		return nil, code
+		if current, ok := b.users.find(wire.ID(u.id)); !ok || current != u {
+			return nil, wire.CodeResourceNotFound // deleted meanwhile
+		}
+		next := *u
+		next.password = hash
+		if code := b.save(next.entry()); code != 0 {
+			return nil, code
+		}
+		u.password = hash
+		return nil, 0
 	})
 }
 

@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package checkpoint
+package lockfile
 
 import (
 	"os"
@@ -13,29 +13,29 @@ import (
 
 func TestLockOfAFileThatLostItsNameKeepsNobodyOut(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join(t.TempDir(), lockName)
-	f, err := lockFile(name)
+	name := filepath.Join(t.TempDir(), "lock")
+	f, err := Lock(name, 0o600)
 	require.NoError(t, err)
 	require.True(t, isAt(f, name))
 	require.NoError(t, os.Remove(name))
 	require.False(t, isAt(f, name))
-	require.NoError(t, os.WriteFile(name, nil, fileMode))
+	require.NoError(t, os.WriteFile(name, nil, 0o600))
 	require.False(t, isAt(f, name), "another file of that name")
-	require.NoError(t, unlockFile(f))
+	require.NoError(t, Unlock(f))
 }
 
 func TestUnlockEndsTheLockThoughAForkHasACopyOfTheFile(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join(t.TempDir(), lockName)
-	f, err := lockFile(name)
+	name := filepath.Join(t.TempDir(), "lock")
+	f, err := Lock(name, 0o600)
 	require.NoError(t, err)
 	held, err := syscall.Dup(int(f.Fd()))
 	require.NoError(t, err)
 	defer syscall.Close(held)
-	_, err = lockFile(name)
-	require.ErrorIs(t, err, errHeld)
-	require.NoError(t, unlockFile(f))
-	again, err := lockFile(name)
+	_, err = Lock(name, 0o600)
+	require.ErrorIs(t, err, ErrHeld)
+	require.NoError(t, Unlock(f))
+	again, err := Lock(name, 0o600)
 	require.NoError(t, err)
-	require.NoError(t, unlockFile(again))
+	require.NoError(t, Unlock(again))
 }

@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package checkpoint
+package lockfile
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// lockFile locks the file of that name with flock(2), which it creates if needed. The lock belongs to the open file,
+// Lock locks the file of that name with flock(2), which it creates if needed. The lock belongs to the open file,
 // so that a second one in the same process is refused too, and ends when the process does.
-func lockFile(name string) (*os.File, error) {
+func Lock(name string, perm os.FileMode) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, fileMode)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, perm)
 		if err != nil {
 			return nil, err
 		}
@@ -23,7 +23,7 @@ func lockFile(name string) (*os.File, error) {
 		if isAt(f, name) {
 			return f, nil
 		}
-		if err := unlockFile(f); err != nil {
+		if err := Unlock(f); err != nil {
 			return nil, err
 		}
 	}
@@ -36,7 +36,7 @@ func flock(f *os.File, how int) error {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return errHeld
+			return ErrHeld
 		}
 		return os.NewSyscallError("flock", err)
 	}
@@ -51,8 +51,8 @@ func isAt(f *os.File, name string) bool {
 	return err == nil && os.SameFile(at, is)
 }
 
-// unlockFile unlocks and closes. Closing alone would not do: a process that is forked at this moment has a copy of the
+// Unlock unlocks and closes. Closing alone would not do: a process that is forked at this moment has a copy of the
 // open file until it starts its program, and the lock would live on with it.
-func unlockFile(f *os.File) error {
+func Unlock(f *os.File) error {
 	return errors.Join(flock(f, syscall.LOCK_UN), f.Close())
 }

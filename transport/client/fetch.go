@@ -1,0 +1,118 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/runnel-go/runnel/transport/wire"
+)
+
+// Target is a partition that [Client.Fetch] reads from.
+type Target struct {
+	// Partition is the partition.
+	Partition uint32
+	// Strategy says where to begin: FromOffset or FromNext.
+	Strategy wire.PollingStrategy
+	// MaxBytes bounds what is read of it; 0 means as much as the whole fetch may have.
+	MaxBytes uint32
+	// Under is the context of the last reply for the partition, or a zero one: see [Client.Poll].
+	Under wire.PartitionContext
+}
+
+// Fetch reads messages of up to 1000 partitions of a topic at once. It is like [Client.Poll], but that each section of the
+// reply has a status, and that all of them are asked of one node, the primary of the first: [Client.Primary] tells which
+// partitions have the same. A status that is [wire.CodeHistoryUnavailable] or [wire.CodeConsumerGroupPartitionNotOwned] is of its
+// partition only. There need not be a section for every target. A partition whose progress is in doubt is
+// [wire.CodePartitionLaneBlocked].
+func (c *Client) Fetch(
+	ctx context.Context, who wire.Consumer, stream, topic wire.Identifier, targets []Target, read Read,
+) (wire.FetchedMessages, error) {
+	const command = wire.CmdFetchMessages
+	read = read.withDefaults()
+	if err := read.check(command.String()); err != nil {
+		return wire.FetchedMessages{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, read.timeout(), ErrDeadline)
+	defer cancel()
+	q := &query{command: command, lineage: c.begin(), waits: read.Wait > 0, stores: read.AutoCommit}
+	body := &wire.FetchMessages{
+		Consumer: who, Stream: stream, Topic: topic, WaitMicros: uint64(read.Wait.Microseconds()),
+		TimeoutMicros: uint64(read.timeout().Microseconds()), MinCount: read.MinCount, Count: read.Count,
+		MaxBytes: read.MaxBytes, AutoCommit: read.AutoCommit,
+	}
+	q.body = body
+	keys, err := c.aim(ctx, q, body, targets)
+	if err != nil {
+		return wire.FetchedMessages{}, err
+	}
+	if err := c.lanes.take(ctx, keys); err != nil {
+		return wire.FetchedMessages{}, fetchLaneError(command, err)
+	}
+	r, err := c.askIn(ctx, q, keys)
+	if err != nil {
+		return wire.FetchedMessages{}, err
+	}
+	fetched, err := wire.Decode[wire.FetchedMessages](r.payload)
+	if err != nil {
+		return fetched, malformed(command.String(), c.Addr(), err)
+	}
+	c.noteSections(stream, topic, fetched.Sections)
+	if len(fetched.Sections) == 0 && ctx.Err() != nil {
+		return fetched, q.expired(ctx)
+	}
+	return fetched, nil
+}
+
+// aim fills in the targets, sends the fetch to the primary of the first one, and returns the lanes of those whose progress
+// the fetch stores or begins at, in the order of the partitions.
+func (c *Client) aim(ctx context.Context, q *query, body *wire.FetchMessages, targets []Target) ([]laneKey, error) {
+	var keys []laneKey
+	for i, t := range targets {
+		r, err := c.findRoute(ctx, q.lineage, Partition{body.Stream, body.Topic, t.Partition}, 0)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			q.route, q.aimed = r, true
+		}
+		under := t.Under
+		if under.Incarnation == 0 {
+			under.Incarnation = r.context.Incarnation
+		}
+		if t.MaxBytes == 0 {
+			t.MaxBytes = body.MaxBytes
+		}
+		body.Targets = append(body.Targets, wire.FetchTarget{
+			Partition: t.Partition, Strategy: t.Strategy, MaxBytes: t.MaxBytes,
+			Incarnation: under.Incarnation, OwnerGeneration: under.OwnerGeneration,
+		})
+		if !c.sessionless && (body.AutoCommit || t.Strategy.Kind == wire.FromNext) {
+			keys = append(keys, laneKey{progressLane, under.Incarnation, t.Partition})
+		}
+	}
+	slices.SortFunc(keys, func(a, b laneKey) int { return cmp.Compare(a.partition, b.partition) })
+	return slices.Compact(keys), nil // a partition that is named twice is refused later
+}
+
+// noteSections forgets routes that sections have shown to be old.
+func (c *Client) noteSections(stream, topic wire.Identifier, sections []wire.FetchSection) {
+	for i := range sections {
+		switch sections[i].Status {
+		case wire.CodeHistoryUnavailable, wire.CodeNotPrimary:
+			c.routes.forget(Partition{stream, topic, sections[i].Partition})
+		}
+	}
+}
+
+func fetchLaneError(command wire.Command, err error) error {
+	var blocked *blockedError
+	if errors.As(err, &blocked) {
+		return &Error{
+			Code: wire.CodePartitionLaneBlocked, Call: command.String(), Operation: blocked.operation,
+			Partition: blocked.key.partition,
+		}
+	}
+	return laneError(command, err)
+}

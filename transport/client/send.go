@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/runnel-go/runnel/transport/wire"
+)
+
+// Send stores messages in a partition, as one batch, and returns where they are; found is false if the server did not say.
+// producer is nil unless the send is idempotent. The messages are encoded before Send waits for anything, and not looked at
+// any more when it returns.
+//
+// A send whose partition has got a new life before it was done begins anew in that, once. An uncertain outcome is
+// [wire.CodeOperationUncertain], see the package.
+func (c *Client) Send(
+	ctx context.Context, to Partition, producer *wire.Producer, messages []wire.Message,
+) (at wire.Confirmation, found bool, err error) {
+	frame, err := c.sendFrame(to, wire.ToPartition(to.ID), uint32(len(messages)))
+	if err != nil {
+		return at, false, err
+	}
+	longer, err := wire.AppendBatch(*frame, producer, messages)
+	if err != nil {
+		c.freeFrame(frame)
+		return at, false, malformed(wire.CmdSendMessages.String(), "", err)
+	}
+	*frame = longer
+	return c.send(ctx, to, frame)
+}
+
+// SendBatch is [Client.Send] for a batch that [wire.AppendBatch] has made, with the number of its messages. The batch is
+// copied.
+func (c *Client) SendBatch(
+	ctx context.Context, to Partition, count uint32, batch []byte,
+) (at wire.Confirmation, found bool, err error) {
+	frame, err := c.sendFrame(to, wire.ToPartition(to.ID), count)
+	if err != nil {
+		return at, false, err
+	}
+	*frame = append(*frame, batch...)
+	return c.send(ctx, to, frame)
+}
+
+// SendPartitioned is [Client.SendBatch] over HTTP, where the server chooses the partition. Over other transports it is
+// [wire.CodeFeatureUnavailable]: there the client names the partition.
+func (c *Client) SendPartitioned(
+	ctx context.Context, stream, topic wire.Identifier, by wire.Partitioning, count uint32, batch []byte,
+) error {
+	if !c.sessionless {
+		return &Error{Code: wire.CodeFeatureUnavailable, Call: wire.CmdSendMessages.String()}
+	}
+	to := Partition{Stream: stream, Topic: topic}
+	frame, err := c.sendFrame(to, by, count)
+	if err != nil {
+		return err
+	}
+	*frame = append(*frame, batch...)
+	_, _, err = c.send(ctx, to, frame)
+	return err
+}
+
+// sendFrame is a frame with all of a send but the batch.
+func (c *Client) sendFrame(to Partition, by wire.Partitioning, count uint32) (*[]byte, error) {
+	frame := c.newFrame()
+	body := &wire.SendMessages{Stream: to.Stream, Topic: to.Topic, Partitioning: by, MessagesCount: count}
+	if err := encode(frame, body, nil); err != nil {
+		c.freeFrame(frame)
+		return nil, malformed(wire.CmdSendMessages.String(), "", err)
+	}
+	return frame, nil
+}
+
+func (c *Client) send(ctx context.Context, to Partition, frame *[]byte) (at wire.Confirmation, found bool, err error) {
+	r, err := c.perform(ctx, &write{command: wire.CmdSendMessages, frame: frame, target: &to, restarts: true})
+	if err != nil || len(r.payload) == 0 {
+		return at, false, err
+	}
+	sent, err := wire.Decode[wire.SentMessages](r.payload)
+	if err == nil && len(sent.Confirmations) != 1 {
+		err = fmt.Errorf("%d confirmations for one partition: %w", len(sent.Confirmations), wire.ErrLength)
+	}
+	if err != nil {
+		return at, false, malformed(wire.CmdSendMessages.String(), c.Addr(), err)
+	}
+	return sent.Confirmations[0], true, nil
+}

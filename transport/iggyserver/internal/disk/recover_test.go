@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,20 +100,23 @@ func TestFilesAreForTheirOwnerAlone(t *testing.T) {
 // slowFile counts what is made durable, or does not.
 type slowFile struct {
 	file
-	syncs *int
-	err   *error
+	syncs *atomic.Int32
+	err   *atomic.Pointer[error]
 }
 
 func (f slowFile) Sync() error {
-	*f.syncs++
-	return *f.err
+	f.syncs.Add(1)
+	if err := f.err.Load(); err != nil {
+		return *err
+	}
+	return f.file.Sync()
 }
 
 func TestAnIntervalMakesDurableWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var syncs int
-		var fault error
+		var syncs atomic.Int32
+		var fault atomic.Pointer[error]
 		options := quiet()
 		options.Fsync = FsyncEvery(time.Second)
 		options.open = func(name string, flag int) (file, error) {
@@ -120,20 +124,21 @@ func TestAnIntervalMakesDurableWhatWasWritten(t *testing.T) {
 			return slowFile{f, &syncs, &fault}, err
 		}
 		w := start(t, t.TempDir(), 1<<20, options)
-		before := syncs
+		before := syncs.Load()
 		w.put(t, 1, 1)
 		require.NoError(t, w.Commit(broker.Change{Key: "a", Value: []byte("1")}))
-		require.Equal(t, before, syncs)
+		require.Equal(t, before, syncs.Load())
 		time.Sleep(1500 * time.Millisecond)
-		require.Equal(t, before+2, syncs, "the segment and the journal")
+		require.Equal(t, before+2, syncs.Load(), "the segment and the journal")
 		time.Sleep(5 * time.Second)
-		require.Equal(t, before+2, syncs, "nothing was written")
+		require.Equal(t, before+2, syncs.Load(), "nothing was written")
 
 		w.put(t, 1, 1)
-		fault = errors.New("input/output error")
+		bad := errors.New("input/output error")
+		fault.Store(&bad)
 		time.Sleep(time.Second)
 		require.ErrorContains(t, w.log.Append(stored(t, 2, 1, 1)), "an earlier error: ")
-		fault = nil
+		fault.Store(nil)
 		w.stop(t)
 	})
 }
@@ -141,8 +146,8 @@ func TestAnIntervalMakesDurableWhatWasWritten(t *testing.T) {
 func TestWhatCannotBeMadeDurableIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	var syncs int
-	var fault error
+	var syncs atomic.Int32
+	var fault atomic.Pointer[error]
 	options := quiet()
 	options.Fsync = FsyncAlways
 	options.open = func(name string, flag int) (file, error) {
@@ -151,11 +156,12 @@ func TestWhatCannotBeMadeDurableIsNotAcknowledged(t *testing.T) {
 	}
 	w := start(t, dir, 1<<20, options)
 	w.put(t, 1, 1)
-	fault = errors.New("input/output error")
-	require.ErrorIs(t, w.log.Append(stored(t, 1, 1, 1)), fault)
-	require.ErrorIs(t, w.Commit(broker.Change{Key: "a", Value: []byte("1")}), fault)
+	bad := errors.New("input/output error")
+	fault.Store(&bad)
+	require.ErrorIs(t, w.log.Append(stored(t, 1, 1, 1)), bad)
+	require.ErrorIs(t, w.Commit(broker.Change{Key: "a", Value: []byte("1")}), bad)
 	require.ErrorContains(t, w.Commit(broker.Change{Key: "a", Value: []byte("1")}), "an earlier error")
-	fault = nil
+	fault.Store(nil)
 	require.ErrorContains(t, w.log.Append(stored(t, 1, 1, 1)), "an earlier error")
 	_ = w.Close() // tells the error of the journal once more
 	w = start(t, dir, 1<<20, quiet())

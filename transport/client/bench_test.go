@@ -26,7 +26,7 @@ func benchClient(b *testing.B) *client.Client {
 	c, err := client.New(dialer, client.Password("iggy", "iggy"))
 	require.NoError(b, err)
 	require.NoError(b, c.Connect(b.Context()))
-	b.Cleanup(func() { _ = c.Shutdown(context.Background()) }) //nolint:usetesting // that of b has ended
+	b.Cleanup(func() { _ = c.Shutdown(context.Background()) }) // that of b has ended
 	require.NoError(b, c.Setup(b.Context(), 1))
 	return c
 }

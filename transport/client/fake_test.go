@@ -415,7 +415,7 @@ func bubble(t *testing.T, test func(t *testing.T, f *fake, c *client.Client), op
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		c := newClient(t, f, options...)
-		defer func() { require.NoError(t, c.Shutdown(context.Background())) }() //nolint:usetesting // that of t has ended
+		defer func() { require.NoError(t, c.Shutdown(context.Background())) }() // that of t has ended
 		test(t, f, c)
 		f.checkFrames(t)
 	})

@@ -31,7 +31,7 @@ func wait(t *testing.T, s *client.Subscription, event client.Event) {
 }
 
 // The server goes away under a read that waits, a send, a heartbeat, and while nothing is done, and comes back with or
-// without what it knew of sessions. (IGG-03, IGG-04)
+// without what it knew of sessions: IGG-03, IGG-04.
 func TestClientComesBackWhenTheServerDoes(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -90,7 +90,7 @@ func (c *Client) loginOn(ctx context.Context, l *link, who *credentials) (*link,
 		l.session = s
 		if err := c.prepare(ctx, l); err != nil {
 			c.end(l)
-			return nil, nil // the next link does it
+			return nil, nil //nolint:nilerr // the next link does it
 		}
 	}
 	c.publish(l)

@@ -30,7 +30,7 @@ func cluster(t *testing.T, test func(t *testing.T, f *fake, c *client.Client)) {
 		c, err := client.New(&node{f, "tcp://second:2"}, client.Password("iggy", password), client.Nodes(dial))
 		require.NoError(t, err)
 		require.NoError(t, c.Connect(t.Context()))
-		defer func() { require.NoError(t, c.Shutdown(context.Background())) }() //nolint:usetesting // that of t has ended
+		defer func() { require.NoError(t, c.Shutdown(context.Background())) }() // that of t has ended
 		synctest.Wait()
 		test(t, f, c)
 	})

@@ -21,7 +21,7 @@ func withoutSession(t *testing.T, test func(t *testing.T, f *fake, c *client.Cli
 		f.sessionless = true
 		c := newClient(t, f)
 		require.NoError(t, c.Connect(t.Context()))
-		defer func() { require.NoError(t, c.Shutdown(context.Background())) }() //nolint:usetesting // that of t has ended
+		defer func() { require.NoError(t, c.Shutdown(context.Background())) }() // that of t has ended
 		test(t, f, c)
 	})
 }

@@ -31,10 +31,10 @@ func versionRefused(err error, announced wire.Version) *VersionError {
 		return nil
 	}
 	e, err := wire.DecodeEviction(evicted.Frame)
-	if err != nil || e.Reason != wire.EvictIncompatibleProtocol {
-		return nil
+	if err == nil && e.Reason == wire.EvictIncompatibleProtocol {
+		return &VersionError{Client: announced, Oldest: e.Oldest, Newest: e.Newest}
 	}
-	return &VersionError{Client: announced, Oldest: e.Oldest, Newest: e.Newest}
+	return nil
 }
 
 // adopt picks the version to announce to an address from now on, and says whether it is another one than the server refused.

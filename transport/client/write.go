@@ -138,7 +138,7 @@ func (c *Client) attempt(ctx context.Context, w *write) (r reply, again bool, er
 	if err != nil { // what came proves nothing; the server may have done it
 		w.uncertain = true
 		c.drop(l)
-		return reply{}, true, nil
+		return reply{}, true, nil //nolint:nilerr // the write is sent again
 	}
 	return c.judge(ctx, w, l, r)
 }

@@ -50,7 +50,7 @@ func (c *Conn) finish(h *wire.RequestHeader, got result, err error) (transport.F
 	case err != nil:
 		return nil, err
 	case got.code != 0:
-		return refusal(h, got.code), nil
+		return refusal(h, got.code), nil //nolint:nilerr // the code is the result
 	}
 	frame, err := replyTo(h, got.payload, got.raw)
 	if err != nil {
@@ -91,7 +91,7 @@ func refusal(h *wire.RequestHeader, code wire.Code) transport.Frame {
 func (c *Conn) command(ctx context.Context, command wire.Command, at wire.PartitionContext, body []byte) (result, error) {
 	row, call, code := write(command, at, body)
 	if code != 0 {
-		return result{code: code}, nil
+		return result{code: code}, nil //nolint:nilerr // the code is the result
 	}
 	got, err := c.exchange(ctx, &outgoing{
 		method: row.method, path: row.target(call.path), query: call.query, body: call.body, safe: row.safe(),
@@ -107,7 +107,7 @@ func (c *Conn) command(ctx context.Context, command wire.Command, at wire.Partit
 		return result{}, nil
 	}
 	if code := codeOf(got); code != 0 {
-		return result{code: code}, nil
+		return result{code: code}, nil //nolint:nilerr // the code is the result
 	}
 	payload, raw, err := row.reply.read(got.body)
 	if err != nil {

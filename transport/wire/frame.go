@@ -18,7 +18,7 @@ func AppendRequest(dst []byte, h RequestHeader, body Body) ([]byte, error) {
 func AppendReply(dst []byte, h ReplyHeader, payload Body) ([]byte, error) {
 	frame := h.append(dst)
 	if h.Status != 0 {
-		return frame, nil
+		return frame, nil //nolint:nilerr // the code is the result
 	}
 	if h.Operation.ResultFramed() || h.Operation == OpRegister && payload != nil {
 		frame = append(frame, 0, 0, 0, 0)

@@ -117,7 +117,7 @@ func shapes(t *testing.T, labelled bool) []wire.Message {
 			block = label(t)
 		}
 		messages = append(messages, wire.Message{
-			ID: id, OriginTimestamp: uint64(1_700_000_000_000_000 + len(messages)), Payload: payload, UserHeaders: block,
+			ID: id, OriginTimestamp: 1_700_000_000_000_000 + uint64(len(messages)), Payload: payload, UserHeaders: block,
 		})
 	}
 	for i, size := range []int{0, 1, 2, 27, 28, 255, 256, 257, 4096, 65535, 65536, 100 << 10} {

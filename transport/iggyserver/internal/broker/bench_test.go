@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -35,7 +37,8 @@ func BenchmarkPoll(b *testing.B) {
 	c := withTopic(b, 1)
 	at, messages := c.at(0), hundred(b)
 	for range 100 {
-		c.tryAt(at, wire.CmdSendMessages, sending(0, 100, messages))
+		code, _ := c.tryAt(at, wire.CmdSendMessages, sending(0, 100, messages))
+		require.Zero(b, code)
 	}
 	b.SetBytes(100 * int64(len(messages)))
 	b.ReportAllocs()

@@ -156,15 +156,14 @@ func TestNothingAcknowledgedIsLostWhenTheServerIsKilled(t *testing.T) {
 		before := next
 		for _, line := range killedAfter(t, dir, 1+random.IntN(300)) {
 			var offset, count uint64
-			switch _, err := fmt.Sscanf(line, "batch %d %d", &offset, &count); {
-			case err == nil:
-				require.GreaterOrEqual(t, offset, before, "an offset comes twice")
-				next = offset + count
-				before = next
-			default:
+			if _, err := fmt.Sscanf(line, "batch %d %d", &offset, &count); err != nil {
 				_, err := fmt.Sscanf(line, "offset %d", &stored)
 				require.NoError(t, err, line)
+				continue
 			}
+			require.GreaterOrEqual(t, offset, before, "an offset comes twice")
+			next = offset + count
+			before = next
 		}
 		next = requireAcknowledged(t, dir, next, stored)
 	}

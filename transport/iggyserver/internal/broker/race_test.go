@@ -62,7 +62,7 @@ func (c *client) produce(p *client, id, sends, partitions int) {
 // consume reads as a member of the group until everything was read; now and then it leaves and joins again.
 func (c *client) consume(m *client, seen *tally, total int) {
 	for round := 1; seen.len() < total; round++ {
-		m.try(wire.CmdJoinConsumerGroup, &wire.JoinConsumerGroup{GroupOf: workers})
+		_, _ = m.try(wire.CmdJoinConsumerGroup, &wire.JoinConsumerGroup{GroupOf: workers})
 		for _, partition := range m.sync().Partitions {
 			m.takeAndCommit(partition, seen)
 		}

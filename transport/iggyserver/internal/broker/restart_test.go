@@ -2,7 +2,6 @@ package broker_test
 
 import (
 	"errors"
-	"io"
 	"log/slog"
 	"testing"
 	"time"
@@ -23,7 +22,7 @@ type server struct {
 // serve starts a broker on a folder.
 func serve(t testing.TB, dir string, change ...func(*broker.Config)) *server {
 	t.Helper()
-	store, err := disk.Open(dir, disk.Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	store, err := disk.Open(dir, disk.Options{Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	config := broker.Config{PasswordRounds: 1, Store: store}
 	for _, c := range change {

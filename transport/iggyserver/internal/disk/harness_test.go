@@ -2,7 +2,6 @@ package disk
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 	"testing"
 
@@ -13,7 +12,7 @@ import (
 )
 
 // quiet are options that log nothing.
-func quiet() Options { return Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))} }
+func quiet() Options { return Options{Logger: slog.New(slog.DiscardHandler)} }
 
 // stored makes a batch of messages of ten bytes, as it is stored.
 func stored(t testing.TB, base, time uint64, count int) []byte {

@@ -114,7 +114,8 @@ func (r *reader) part(batch []byte, h *wire.BatchHeader) error {
 	r.from += uint64(n)
 	rest := slices.Clone(r.dst[r.kept+len(batch):])
 	r.take(len(longer), n)
-	r.dst = append(longer, rest...)
+	longer = append(longer, rest...)
+	r.dst = longer
 	return nil
 }
 

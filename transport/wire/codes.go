@@ -4,7 +4,7 @@ import "fmt"
 
 // Code says why a request was refused. The same numbers are in the status of a reply, in its result section, in the
 // sections of a fetch and in error bodies of HTTP; 0 is none. (Iggy binary protocol, errors.)
-type Code uint32
+type Code uint32 //nolint:errname // it is a number first: errors are asked for it
 
 // Codes that a client or a server acts on. From 14000 on they are made by clients and do not travel.
 const (

@@ -44,6 +44,11 @@ func TestConsumerCompilesOnlyWhatItUses(t *testing.T) {
 			modules: []string{modulePath},
 			sums:    6,
 		},
+		"Iggy client over TCP": {
+			imports: []string{"transport/client", "transport/tcp"},
+			modules: []string{modulePath, "golang.org/x/sync", "github.com/zeebo/xxh3", "github.com/klauspost/cpuid/v2"},
+			sums:    14,
+		},
 		"Iggy over WebSocket": {
 			imports: []string{"transport", "transport/ws"},
 			modules: []string{modulePath, "github.com/coder/websocket"},
@@ -54,7 +59,8 @@ func TestConsumerCompilesOnlyWhatItUses(t *testing.T) {
 			modules: []string{
 				modulePath, "github.com/coder/websocket", "github.com/quic-go/quic-go",
 				"golang.org/x/crypto", "golang.org/x/net", "golang.org/x/sys",
-				"github.com/zeebo/xxh3", "github.com/klauspost/cpuid/v2", // HTTP is translated from and to frames
+				"github.com/zeebo/xxh3", "github.com/klauspost/cpuid/v2", // bodies are hashed
+				"golang.org/x/sync", // of the client
 			},
 			sums: 26,
 		},

@@ -77,7 +77,7 @@ var arrows = []struct {
 	{"transport/ws", []string{"transport", "transport/internal/"}},
 	{"transport/quic", []string{"transport", "transport/internal/"}},
 	{"transport/rest", []string{"transport", "transport/internal/", "transport/wire", "transport/wire/"}},
-	{"transport/dial", []string{"transport", "transport/tcp", "transport/ws", "transport/quic", "transport/rest"}},
+	{"transport/dial", []string{"transport", "transport/client", "transport/tcp", "transport/ws", "transport/quic", "transport/rest"}},
 	{"transport/iggyserver/internal/webapi", []string{"transport", "transport/rest", "transport/wire", "transport/iggyserver/internal/"}},
 	{"transport/iggyserver/internal/disk", []string{"transport/wire", "transport/iggyserver/internal/broker", "internal/lockfile"}},
 	{"transport/iggyserver/internal/", []string{"transport/wire"}},

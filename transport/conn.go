@@ -1,14 +1,15 @@
 // Package transport says what a link to an Apache Iggy server is: how requests and replies pass over it, how large and
-// how slow they may be, and in which ways it ends. Packages tcp, ws and quic open such links and serve them, package
-// dial reads connection strings. This package imports the standard library only, and knows of a frame no more than its
-// length, its command and the number of its request.
+// how slow they may be, and in which ways it ends. Packages tcp, ws and quic open such links and serve them, rest does so
+// by translation to HTTP, and package dial reads connection strings. This package imports the standard library only, and
+// knows of a frame no more than its length, its command and the number of its request.
 package transport
 
 import "context"
 
 // Conn is one link to a server. It is safe for concurrent use.
 //
-// Errors of its methods are an [*Error]; [Unsent] asks it whether the request may have reached the server.
+// A link may be a [Sessionless] too, and an [HTTPConn]. Errors of its methods are an [*Error]; [Unsent] asks it whether the
+// request may have reached the server.
 type Conn interface {
 	// Do sends a request and waits for the reply with the same request number, whose frame is the caller's to keep.
 	// Replies may come in another order than their requests. The frame of the request may be changed again when Do has

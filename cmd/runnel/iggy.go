@@ -20,6 +20,7 @@ const (
 	defaultTCP       = "127.0.0.1:8090"
 	defaultQUIC      = "127.0.0.1:8080"
 	defaultWebSocket = "127.0.0.1:8092"
+	defaultHTTP      = "127.0.0.1:3000"
 )
 
 func iggyCommand() *command {
@@ -28,11 +29,12 @@ func iggyCommand() *command {
 		short: "Run a server that speaks the protocol of Apache Iggy.",
 		sub: []*command{{
 			name:  "serve",
-			args:  "[--tcp ADDR] [--quic ADDR] [--ws ADDR] [--username U --password P] [--allow-remote]",
+			args:  "[--tcp ADDR] [--quic ADDR] [--ws ADDR] [--http ADDR] [--username U --password P] [--allow-remote]",
 			short: "Run the server until it is interrupted.",
 			long: "It is one node, which keeps everything in memory: what it was told is gone when it ends. Without a flag\n" +
-				"for an address it listens at " + defaultTCP + " (TCP), " + defaultQUIC + " (QUIC) and " + defaultWebSocket + "\n" +
-				"(WebSocket), and else only where the flags say. Port 0 lets the system choose.",
+				"for an address it listens at " + defaultTCP + " (TCP), " + defaultQUIC + " (QUIC), " + defaultWebSocket + "\n" +
+				"(WebSocket) and " + defaultHTTP + " (HTTP), and else only where the flags say. Port 0 lets the system\n" +
+				"choose.",
 			setup: setupServe,
 		}},
 	}
@@ -56,6 +58,7 @@ func setupServe(flags *flag.FlagSet) action {
 	at("tcp", "TCP", iggyserver.TCP)
 	at("quic", "QUIC", iggyserver.QUIC)
 	at("ws", "WebSocket", iggyserver.WebSocket)
+	at("http", "HTTP", iggyserver.HTTP)
 	flags.StringVar(&f.username, "username", iggyserver.DefaultUsername, "name of the root user, iggy if not given")
 	flags.StringVar(&f.password, "password", iggyserver.DefaultPassword, "password of the root user, iggy if not given")
 	flags.BoolVar(&f.allowRemote, "allow-remote", false, "listen also where other machines reach it; needs a password of your own")
@@ -66,7 +69,8 @@ func setupServe(flags *flag.FlagSet) action {
 func (f *serveFlags) options() []iggyserver.Option {
 	options := append([]iggyserver.Option{iggyserver.Username(f.username), iggyserver.Password(f.password)}, f.at...)
 	if len(f.at) == 0 {
-		options = append(options, iggyserver.TCP(defaultTCP), iggyserver.QUIC(defaultQUIC), iggyserver.WebSocket(defaultWebSocket))
+		options = append(options, iggyserver.TCP(defaultTCP), iggyserver.QUIC(defaultQUIC), iggyserver.WebSocket(defaultWebSocket),
+			iggyserver.HTTP(defaultHTTP))
 	}
 	if f.allowRemote {
 		options = append(options, iggyserver.AllowRemote())
@@ -99,7 +103,7 @@ func (f *serveFlags) serve(ctx context.Context, c console, args []string) error 
 func (f *serveFlags) greeting(server *iggyserver.Server) string {
 	text := &strings.Builder{}
 	fmt.Fprintln(text, "Iggy server, in memory. Connect to")
-	for _, protocol := range []dial.Protocol{dial.TCP, dial.QUIC, dial.WebSocket} {
+	for _, protocol := range []dial.Protocol{dial.TCP, dial.QUIC, dial.WebSocket, dial.HTTP} {
 		address := server.ConnectionString(protocol)
 		if address == "" {
 			continue

@@ -34,7 +34,7 @@ func greeted(t *testing.T, out io.Reader) []string {
 func TestServeRunsUntilItIsInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
-		cmd := exec.Command(os.Args[0], "iggy", "serve", "--tcp", "127.0.0.1:0", "--quic", "127.0.0.1:0", "--ws", "127.0.0.1:0")
+		cmd := exec.Command(os.Args[0], "iggy", "serve", "--tcp", "127.0.0.1:0", "--quic", "127.0.0.1:0", "--ws", "127.0.0.1:0", "--http", "127.0.0.1:0")
 		cmd.Env = append(os.Environ(), commandVar+"=1", "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=true")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -42,7 +42,7 @@ func TestServeRunsUntilItIsInterrupted(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
 		addresses := greeted(t, out)
-		require.Len(t, addresses, 3)
+		require.Len(t, addresses, 4)
 		for _, address := range addresses {
 			config, err := dial.Parse(address)
 			require.NoError(t, err)
@@ -92,7 +92,7 @@ func TestServeListensAtThePortsOfIggyUnlessToldOtherwise(t *testing.T) {
 	t.Parallel()
 	usage := run("", "iggy", "serve", "-h")
 	require.Equal(t, exitOK, usage.code)
-	for _, addr := range []string{"127.0.0.1:8090 (TCP)", "127.0.0.1:8080 (QUIC)", "127.0.0.1:8092"} {
+	for _, addr := range []string{"127.0.0.1:8090 (TCP)", "127.0.0.1:8080 (QUIC)", "127.0.0.1:8092", "127.0.0.1:3000 (HTTP)"} {
 		require.Contains(t, usage.out, addr)
 	}
 }

@@ -19,8 +19,9 @@ var fences = []struct {
 	{"github.com/sourcegraph/conc", []string{anywhere}},
 	{"github.com/klauspost/compress", []string{"source/filesource", "sink/filesink", "internal/fileconn"}},
 	{"github.com/fsnotify/fsnotify", []string{"source/filesource", "sink/filesink", "internal/fileconn"}},
-	{"github.com/quic-go/quic-go", []string{"transport/quic"}}, // QUIC is not in the standard library
-	{"github.com/coder/websocket", []string{"transport/ws"}},   // nor is WebSocket
+	{"github.com/quic-go/quic-go", []string{"transport/quic"}},      // QUIC is not in the standard library
+	{"github.com/coder/websocket", []string{"transport/ws"}},        // nor is WebSocket
+	{"github.com/golang-jwt/jwt", []string{"transport/iggyserver"}}, // tokens of the HTTP interface; clients take them as they are
 	{"github.com/reugn/go-streams", []string{"flow/gostreams"}},
 	{"github.com/schollz/progressbar", []string{"examples"}},
 	{"golang.org/x/term", []string{"examples"}},
@@ -75,10 +76,13 @@ var arrows = []struct {
 	{"transport/tcp", []string{"transport", "transport/internal/"}},
 	{"transport/ws", []string{"transport", "transport/internal/"}},
 	{"transport/quic", []string{"transport", "transport/internal/"}},
-	{"transport/dial", []string{"transport", "transport/tcp", "transport/ws", "transport/quic"}},
+	{"transport/rest", []string{"transport", "transport/internal/", "transport/wire", "transport/wire/"}},
+	{"transport/dial", []string{"transport", "transport/tcp", "transport/ws", "transport/quic", "transport/rest"}},
+	{"transport/iggyserver/internal/webapi", []string{"transport", "transport/rest", "transport/wire", "transport/iggyserver/internal/"}},
 	{"transport/iggyserver/internal/", []string{"transport/wire"}},
 	{"transport/iggyserver", []string{
-		"transport", "transport/dial", "transport/tcp", "transport/ws", "transport/quic", "transport/wire", "transport/iggyserver/internal/",
+		"transport", "transport/dial", "transport/tcp", "transport/ws", "transport/quic", "transport/rest", "transport/wire",
+		"transport/iggyserver/internal/",
 	}},
 	{"runneltest", []string{".", "checkpoint"}},
 	{"cmd/runnel", []string{".", "checkpoint", "transport/dial", "transport/iggyserver"}},

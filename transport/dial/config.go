@@ -10,6 +10,7 @@ import (
 
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/quic"
+	"github.com/runnel-go/runnel/transport/rest"
 	"github.com/runnel-go/runnel/transport/tcp"
 	"github.com/runnel-go/runnel/transport/ws"
 )
@@ -28,6 +29,9 @@ const (
 // Unlimited stands for any number of attempts.
 const Unlimited = -1
 
+// NoRetries is what Config.Retries is if no request over HTTP is to be made again.
+const NoRetries = -1
+
 // Config is what a connection string says. [Parse] fills in every default; a Config may also be written down, and zeros
 // in it are the defaults of the transport then. Neither its String nor any other way to print it holds the credentials.
 type Config struct {
@@ -45,9 +49,10 @@ type Config struct {
 	Reconnect Reconnect
 	// Pending bounds the writes that a client keeps for retry. HTTP has no use for it.
 	Pending Pending
-	// Retries is how often a request over HTTP is made again.
+	// Retries is that of [rest.Retries]; 0 means its default, and less than 0 that no request over HTTP is made again.
 	Retries int
-	// TLS is how the server is verified; nil means no TLS. QUIC has no nil: it takes any certificate then.
+	// TLS is how the server is verified; nil means no TLS. QUIC has no nil: it takes any certificate then. No string asks
+	// for it over HTTP.
 	TLS *transport.TLS
 	// NoDelay is that of [tcp.NoDelay].
 	NoDelay bool
@@ -87,18 +92,13 @@ type QUICConfig struct {
 	ReceiveWindowBytes uint64
 }
 
-// Causes of an error of [Config.Dialer].
-var (
-	// ErrNoLink is returned for HTTP, where each request stands alone.
-	ErrNoLink = errors.New("HTTP has no link to dial")
-	// ErrUnknownProtocol is returned for a protocol that there is none of.
-	ErrUnknownProtocol = errors.New("protocol is none of tcp, quic, ws and http")
-)
+// ErrUnknownProtocol is the cause of an error of [Config.Dialer] for a protocol that there is none of.
+var ErrUnknownProtocol = errors.New("protocol is none of tcp, quic, ws and http")
 
 // Addr is the host and the port, as dialers want it.
 func (c Config) Addr() string { return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) }
 
-// Dialer returns a dialer for the links of a client. For HTTP the error is [ErrNoLink].
+// Dialer returns a dialer for the links of a client. Those over HTTP have no sessions: see [transport.Sessionless].
 func (c Config) Dialer() (transport.Dialer, error) {
 	switch c.Protocol {
 	case TCP:
@@ -116,7 +116,14 @@ func (c Config) Dialer() (transport.Dialer, error) {
 	case QUIC:
 		return quic.NewDialer(c.Addr(), c.quicOptions()...), nil
 	case HTTP:
-		return nil, fmt.Errorf("iggy: dial %v: %w", c, ErrNoLink)
+		options := []rest.DialOption{rest.Limits(c.Limits)}
+		if c.Retries != 0 {
+			options = append(options, rest.Retries(c.Retries))
+		}
+		if c.TLS != nil {
+			options = append(options, rest.TLS(*c.TLS))
+		}
+		return rest.NewDialer(c.Addr(), options...), nil
 	default:
 		return nil, fmt.Errorf("iggy: dial %v: %w", c, ErrUnknownProtocol)
 	}

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,15 +46,52 @@ func TestCredentialsAreNotPrinted(t *testing.T) {
 	require.Empty(t, dial.Secret{}.Reveal())
 }
 
-func TestHTTPAndUnknownProtocolsHaveNoDialer(t *testing.T) {
+func TestUnknownProtocolsHaveNoDialer(t *testing.T) {
 	t.Parallel()
-	c, err := dial.Parse("iggy+http://u:p@h:3000")
-	require.NoError(t, err)
-	_, err = c.Dialer()
-	require.ErrorIs(t, err, dial.ErrNoLink)
-	require.EqualError(t, err, "iggy: dial iggy+http://[redacted]@h:3000: HTTP has no link to dial")
-	_, err = dial.Config{Protocol: "udp"}.Dialer()
+	_, err := dial.Config{Protocol: "udp"}.Dialer()
 	require.ErrorIs(t, err, dial.ErrUnknownProtocol)
+}
+
+// failing answers each request with a status, and counts them.
+func failing(t *testing.T, status int) (config func(text string) dial.Config, count *atomic.Int32) {
+	t.Helper()
+	count = new(atomic.Int32)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/ping" {
+			count.Add(1)
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(status)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return func(options string) dial.Config {
+		c, err := dial.Parse("iggy+http://u:p@" + server.Listener.Addr().String() + options)
+		require.NoError(t, err)
+		return c
+	}, count
+}
+
+func TestStringsOfHTTPMakeDialersWithoutSessions(t *testing.T) {
+	t.Parallel()
+	for options, attempts := range map[string]int32{"": 4, "?retries=0": 1, "?retries=1": 2} {
+		config, count := failing(t, http.StatusServiceUnavailable)
+		d, err := config(options).Dialer()
+		require.NoError(t, err)
+		require.True(t, transport.IsSessionless(d))
+		conn, err := d.Dial(t.Context())
+		require.NoError(t, err)
+		status, _, err := conn.(transport.HTTPConn).DoHTTP(t.Context(), "POST", "/streams", nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusServiceUnavailable, status)
+		require.Equal(t, attempts, count.Load(), options)
+		require.NoError(t, conn.Close())
+	}
+	d, err := dial.Config{Protocol: dial.HTTP, Host: "h", Port: 1, TLS: &transport.TLS{}}.Dialer()
+	require.NoError(t, err)
+	require.Equal(t, "https://h:1", d.Addr())
+	other, err := dial.Config{Protocol: dial.TCP}.Dialer()
+	require.NoError(t, err)
+	require.False(t, transport.IsSessionless(other))
 }
 
 func TestDialersOfStringsReachTheirServers(t *testing.T) {

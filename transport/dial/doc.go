@@ -55,8 +55,11 @@
 //	datagram_send_buffer_size    100000     no effect: there are no datagrams
 //	send_window                  100000     no effect: the server's window bounds what is sent
 //
-// Options of HTTP, whose credentials are for an explicit login:
+// Options of HTTP:
 //
 //	heartbeat_interval           5s         pause between signs of life of a client
-//	retries                      3          attempts of a request
+//	retries                      3          how often a request is made again
+//
+// Over HTTP there is no key for TLS, which [Config.TLS] turns on. As with every transport, the credentials are for the login
+// that a client makes; other clients do not use them over HTTP.
 package dial

@@ -97,7 +97,7 @@ func quicKeys() []key {
 func httpKeys() []key {
 	return []key{
 		{"heartbeat_interval", "5s", "pause between signs of life of a client", duration(heartbeat)},
-		{"retries", "3", "attempts of a request", number(0, math.MaxInt32, func(d *draft) *int { return &d.Retries })},
+		{"retries", "3", "how often a request is made again", repeats()},
 	}
 }
 

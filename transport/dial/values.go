@@ -71,3 +71,15 @@ func number[T int | int64 | uint16 | uint64](least, most uint64, field func(*dra
 func replyBytes() value {
 	return number(transport.HeaderBytes, math.MaxInt32, func(d *draft) *int { return &d.Limits.MaxReplyBytes })
 }
+
+// repeats is a number of which 0 is another value than in a Config that does not say it.
+func repeats() value {
+	v := number(0, math.MaxInt32, func(d *draft) *int { return &d.Retries })
+	return value{v.allowed, func(d *draft, text string) bool {
+		ok := v.set(d, text)
+		if d.Retries == 0 {
+			d.Retries = NoRetries
+		}
+		return ok
+	}}
+}

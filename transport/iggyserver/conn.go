@@ -24,6 +24,9 @@ type request struct {
 	link  *broker.Link
 	frame []byte
 	sent  func() // to be called when the reply is written
+
+	// Of a request that has no connection, over HTTP: what carries it out.
+	execute func(ctx context.Context, frame []byte) (reply []byte)
 }
 
 // handler answers a request, as [broker.Link.HandleUnsent] does.
@@ -31,6 +34,9 @@ type handler func(ctx context.Context, r *request) (reply []byte, closing bool)
 
 // handle is the handler that does nothing else.
 func handle(ctx context.Context, r *request) (reply []byte, closing bool) {
+	if r.execute != nil {
+		return r.execute(ctx, r.frame), false
+	}
 	reply, closing, r.sent = r.link.HandleUnsent(ctx, r.frame)
 	return reply, closing
 }
@@ -151,7 +157,7 @@ func (c *conn) answer(reading, writing context.Context, x transport.Exchange) {
 		case <-ctx.Done():
 		}
 	})
-	r := &request{c.link, x.Request(), func() {}}
+	r := &request{link: c.link, frame: x.Request(), sent: func() {}}
 	reply, closing := c.handle(ctx, r)
 	if closing && ctx.Err() == nil { // a request that was given up may be one of many
 		defer c.link.Close()

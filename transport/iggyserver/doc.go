@@ -1,5 +1,6 @@
 // Package iggyserver is an Apache Iggy server of one node, in process: for tests and examples with nothing installed,
-// and for the command runnel iggy serve. It speaks the Iggy binary protocol 0.12 over TCP, WebSocket and QUIC.
+// and for the command runnel iggy serve. It speaks the Iggy binary protocol 0.12 over TCP, WebSocket and QUIC,
+// and has its HTTP interface.
 //
 //	server, err := iggyserver.Start(ctx)
 //	if err != nil { … }
@@ -14,6 +15,6 @@
 // for too long, and options bound how many there are and what each may ask for at once.
 //
 // Where to look: options.go says what can be set and check.go what is refused; server.go starts and ends, listen.go
-// begins to listen, intake.go takes clients, conn.go serves one of them; faults.go and its like have what tests of clients
-// need.
+// begins to listen, intake.go takes clients, conn.go serves one of them, http.go those over HTTP;
+// faults.go and its like have what tests of clients need.
 package iggyserver

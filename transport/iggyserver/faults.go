@@ -14,7 +14,7 @@ import (
 //
 // What is set for a request happens once: to the nth one of a command that comes from then on, over whichever connection,
 // where the next one is the first. A method that returns a channel closes it when that has happened. Logins of both kinds
-// have the command [wire.CmdLoginRegister].
+// have the command [wire.CmdLoginRegister]; those over HTTP are none, and a repeat over HTTP is another request.
 type Faults struct {
 	broker *broker.Broker
 	next   handler

@@ -29,6 +29,7 @@ func (f *Faults) Disconnect() { f.broker.Disconnect() }
 
 // Down closes all connections, and new ones at once, until [Faults.Up] is called: so a server is seen that is stopped and
 // comes back with all it had. With [Faults.ForgetSessions] it comes back as one that is started anew.
+// Over HTTP pings are answered meanwhile, logins refused, and other requests cut.
 func (f *Faults) Down() {
 	f.down.Store(true)
 	f.broker.Disconnect()

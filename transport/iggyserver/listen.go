@@ -85,6 +85,9 @@ func transportOf(protocol dial.Protocol) wire.Transport {
 
 // open begins to listen at one place. What serves a protocol in another way than by frames is begun here too.
 func (s *Server) open(ctx context.Context, at place, tlsConfig *tls.Config) (service, error) {
+	if at.protocol == dial.HTTP {
+		return s.openHTTP(ctx, at, tlsConfig)
+	}
 	listener, err := s.frames(ctx, at, tlsConfig)
 	if err != nil {
 		return service{}, err

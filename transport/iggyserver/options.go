@@ -66,7 +66,7 @@ func newConfig(options []Option) config {
 		o.apply(&c)
 	}
 	if len(c.at) == 0 {
-		c.at = []place{{dial.TCP, anyPort}, {dial.QUIC, anyPort}, {dial.WebSocket, anyPort}}
+		c.at = []place{{dial.TCP, anyPort}, {dial.QUIC, anyPort}, {dial.WebSocket, anyPort}, {dial.HTTP, anyPort}}
 	}
 	return c
 }
@@ -87,7 +87,7 @@ func (c *config) broker() broker.Config {
 }
 
 // TCP listens at an address such as 127.0.0.1:8090; port 0 lets the system choose one. The default, without this option,
-// [QUIC] and [WebSocket], is 127.0.0.1:0 for each of them; with any of them, the server listens where it is told only.
+// [QUIC], [WebSocket] and [HTTP], is 127.0.0.1:0 for each of them; with any of them, the server listens where it is told only.
 func TCP(addr string) Option { return listenAt(dial.TCP, addr) }
 
 // QUIC listens at an address such as 127.0.0.1:8080, of UDP. [TCP] says what is so for all addresses.
@@ -95,6 +95,9 @@ func QUIC(addr string) Option { return listenAt(dial.QUIC, addr) }
 
 // WebSocket listens at an address such as 127.0.0.1:8092. [TCP] says what is so for all addresses.
 func WebSocket(addr string) Option { return listenAt(dial.WebSocket, addr) }
+
+// HTTP listens at an address such as 127.0.0.1:3000. [TCP] says what is so for all addresses.
+func HTTP(addr string) Option { return listenAt(dial.HTTP, addr) }
 
 // listenAt adds a place, or changes it if there is one for the protocol.
 func listenAt(protocol dial.Protocol, addr string) Option {
@@ -121,14 +124,15 @@ func Username(name string) Option { return option(func(c *config) { c.username =
 // Password sets the password of the root user. The default is iggy, which is refused with [AllowRemote].
 func Password(password string) Option { return option(func(c *config) { c.password = password }) }
 
-// Certificate sets what the server shows to clients over QUIC, and with [ServeTLS] over TCP and WebSocket. The default is
+// Certificate sets what the server shows to clients over QUIC, and with [ServeTLS] over TCP, WebSocket and HTTP. The default is
 // one that the server makes for localhost, 127.0.0.1 and ::1, which no client can verify.
 func Certificate(certificate tls.Certificate) Option {
 	return option(func(c *config) { c.certificate = &certificate })
 }
 
-// ServeTLS takes clients over TCP and WebSocket with TLS only. The default is no TLS. QUIC always has it. A client over
-// TCP verifies the server: it needs the [Certificate], or what signed it, as a root.
+// ServeTLS takes clients over TCP, WebSocket and HTTP with TLS only. The default is no TLS. QUIC always has it. A client
+// over TCP verifies the server: it needs the [Certificate], or what signed it, as a root. Connection strings of HTTP have no
+// way to ask for TLS: dial.Config has.
 func ServeTLS() Option { return option(func(c *config) { c.tls = true }) }
 
 // Limits sets how long requests may be, how many a connection may have at work, and how long a client may be silent. The

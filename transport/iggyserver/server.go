@@ -106,7 +106,7 @@ func (s *Server) ConnectionString(protocol dial.Protocol) string {
 		return ""
 	}
 	text := connectionString(protocol, s.config.username, s.config.password, reachable(addr))
-	if s.config.tls && protocol != dial.QUIC {
+	if s.config.tls && protocol != dial.QUIC && protocol != dial.HTTP {
 		text += "?tls=true"
 	}
 	return text

@@ -10,8 +10,9 @@
 // Everything is kept in memory. [Log] is the seam for messages on disk; streams, users, offsets and sessions have none.
 //
 // Where to look: link.go and request.go take a frame to its handler, reply.go makes the answer, and ledger.go knows
-// repeats. login.go and session.go say who asks, permissions.go what it may. streams.go, topics.go, partitions.go, users.go,
-// tokens.go and groups.go have the metadata, options.go and update.go its settings, and group.go the rules by which
-// partitions are shared out. send.go and producers.go store messages; read.go, poll.go and wait.go serve them, as far as room.go has room; offsets.go
-// keeps where consumers are. sweep.go and retention.go do what time brings, faults.go what tests of clients need.
+// repeats. login.go and session.go say who asks, stateless.go who asks without a session, permissions.go what it may.
+// streams.go, topics.go, partitions.go, users.go, tokens.go and groups.go have the metadata, options.go and update.go its
+// settings, and group.go the rules by which partitions are shared out. send.go and producers.go store messages; read.go,
+// poll.go and wait.go serve them, as far as room.go has room; offsets.go keeps where consumers are. sweep.go and
+// retention.go do what time brings, faults.go what tests of clients need.
 package broker

@@ -185,7 +185,7 @@ func (r *request) commit(change func() (wire.Body, wire.Code)) outcome {
 	switch {
 	case b.closed:
 		return refused(wire.CodeTransientNotAccepted)
-	case b.sessions[r.session.client] != r.session:
+	case !b.alive(r.session):
 		return refused(wire.CodeUnauthenticated)
 	}
 	b.op++

@@ -25,6 +25,7 @@ type session struct {
 	members  map[*group]*member
 	waits    map[uint64]chan struct{} // reads that wait, by request; closed to end the wait
 	early    []uint64                 // cancelled before they came
+	passing  bool                     // it is for one request, and not among the sessions
 }
 
 // newSession begins a session for a user, under mu. It returns nil if there are too many that have connections.
@@ -134,7 +135,7 @@ func logout(_ context.Context, r *request) outcome {
 	b := r.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.sessions[r.session.client] != r.session {
+	if !b.alive(r.session) {
 		return refused(wire.CodeUnauthenticated)
 	}
 	b.endSession(r.session)

@@ -79,7 +79,7 @@ func (w *waiting) begin() wire.Code {
 		return 0
 	}
 	switch {
-	case b.sessions[s.client] != s:
+	case !b.alive(s):
 		return wire.CodeUnauthenticated
 	case s.waits[id] != nil:
 		return wire.CodeInvalidCommand // the number of a request that is at work

@@ -50,24 +50,25 @@ func callBytes(ctx context.Context, c *Client, command wire.Command, body wire.B
 
 // request makes a request that is of no partition and returns the payload of the reply.
 func (c *Client) request(ctx context.Context, command wire.Command, body wire.Body) (payload []byte, addr string, err error) {
-	if body == nil {
-		body = &wire.Empty{}
-	}
+	payload, err = c.requestRaw(ctx, command, body, nil)
+	return payload, c.Addr(), err
+}
+
+// requestRaw is request with the bytes of the body, if body is nil. A command that is not known counts as a read.
+func (c *Client) requestRaw(ctx context.Context, command wire.Command, body wire.Body, raw []byte) ([]byte, error) {
 	if command.Operation() == wire.OpNonReplicated {
 		ctx, cancel := c.bounded(ctx)
 		defer cancel()
-		r, err := c.ask(ctx, &query{command: command, body: body, lineage: c.begin()})
-		return r.payload, c.Addr(), err
+		r, err := c.ask(ctx, &query{command: command, body: body, raw: raw, lineage: c.begin()})
+		return r.payload, err
 	}
 	frame := c.newFrame()
-	longer, err := wire.Append(*frame, body)
-	if err != nil {
+	if err := encode(frame, body, raw); err != nil {
 		c.freeFrame(frame)
-		return nil, "", malformed(command.String(), "", err)
+		return nil, malformed(command.String(), "", err)
 	}
-	*frame = longer
 	r, err := c.perform(ctx, &write{command: command, frame: frame})
-	return r.payload, c.Addr(), err
+	return r.payload, err
 }
 
 // callOne is [callIfAny] where it is an error, with the code absent, that there is none.

@@ -11,6 +11,10 @@ import (
 // cancelGrace is how long the answer to a read may take that was cancelled: the server has it ready.
 const cancelGrace = 2 * time.Second
 
+// maxWaits is how many reads of a client the server may hold at once. Further ones wait at the client, so that they do not
+// take the places of other requests on the link.
+const maxWaits = 64
+
 // exchangeCancelable is Do for a request that the server may hold. When ctx ends the server is told, and the answer that
 // comes then is the result: it may say that an offset was stored. (Iggy binary protocol, cancel.)
 func (c *Client) exchangeCancelable(

@@ -29,6 +29,7 @@ type Client struct {
 	groups    groups
 	events    events
 	frames    sync.Pool     // of *[]byte
+	waits     chan struct{} // holds one for each read that the server may hold
 	signing   chan struct{} // holds one while a session begins, is bound or ends
 	tasks     sync.WaitGroup
 
@@ -62,6 +63,7 @@ func New(dialer transport.Dialer, options ...Option) (*Client, error) {
 		sessionless: transport.IsSessionless(dialer),
 		pending:     newPending(config.pendingOps, config.pendingBytes),
 		signing:     make(chan struct{}, 1),
+		waits:       make(chan struct{}, maxWaits),
 		changed:     make(chan struct{}),
 		credentials: config.credentials,
 		versions:    map[string]wire.Version{},

@@ -98,8 +98,8 @@ func (c *Client) Disconnect(ctx context.Context) error {
 // Shutdown is [Client.Disconnect] for ever: it ends all calls, and later ones fail with [wire.CodeClientShutdown]. Nothing
 // of the client is left when it returns. It may be called more than once.
 func (c *Client) Shutdown(ctx context.Context) error {
+	c.move(ShutDown) // no run begins any more
 	c.leave(ctx, &Error{Code: wire.CodeClientShutdown, Call: "shutdown"})
-	c.move(ShutDown)
 	c.tasks.Wait()
 	return nil
 }

@@ -62,6 +62,7 @@
 //
 // connect.go begins and ends, reconnect.go keeps a link, register.go and bind.go make a session and carry it over, login.go
 // changes it; read.go and write.go carry requests, lane.go and uncertain.go keep writes in order, route.go finds partitions;
-// send.go, offset.go, poll.go and fetch.go are the requests of partitions. system.go, users.go, tokens.go, streams.go, topics.go,
-// partitions.go and consumergroups.go are the other calls, with arguments.go; raw.go and what begins so are raw requests.
+// nodes.go links to the other nodes of a cluster; send.go, offset.go, poll.go and fetch.go are the requests of partitions.
+// system.go, users.go, tokens.go, streams.go, topics.go, partitions.go and consumergroups.go are the other calls, with
+// arguments.go; raw.go and what begins so are raw requests.
 package client

@@ -63,7 +63,7 @@ type events struct {
 }
 
 // change tells what a change of the state means.
-func (e *events) change(_, to State) {
+func (e *events) change(to State) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch to {

@@ -48,3 +48,19 @@ func (c *Client) KnownRoutes() int {
 func Jitter(f func(limit time.Duration) time.Duration) Option {
 	return option(func(c *config) { c.jitter = f })
 }
+
+// SyncGroup returns the partitions that the session has in a group.
+func (c *Client) SyncGroup(ctx context.Context, of wire.GroupOf) (wire.Assignment, bool, error) {
+	body := &wire.SyncConsumerGroup{GroupOf: of}
+	return callIfAny[wire.Assignment](ctx, c, wire.CmdSyncConsumerGroup, body)
+}
+
+// Raw makes a request with the bytes of a body.
+func (c *Client) Raw(ctx context.Context, command wire.Command, raw []byte) ([]byte, error) {
+	return c.requestRaw(ctx, command, nil, raw)
+}
+
+// Bytes makes a request whose reply is no body.
+func (c *Client) Bytes(ctx context.Context, command wire.Command, body wire.Body) ([]byte, error) {
+	return callBytes(ctx, c, command, body)
+}

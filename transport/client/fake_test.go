@@ -48,7 +48,22 @@ type fake struct {
 	primary  uint8                     // of routes; guarded by mu
 	roster   []wire.ClusterNode        // guarded by mu
 
+	kept []keptFrame // of requests that ended with an error; guarded by mu
+
 	sessionless bool
+}
+
+// keptFrame is a frame that may be on its way still, and as it was.
+type keptFrame struct{ frame, was transport.Frame }
+
+// checkFrames holds that no frame was changed behind an error.
+func (f *fake) checkFrames(t *testing.T) {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, k := range f.kept {
+		require.Equal(t, k.was, k.frame)
+	}
 }
 
 func newFake() *fake {
@@ -177,6 +192,14 @@ func (c *fakeConn) fail(unsent bool, err error) error {
 }
 
 func (c *fakeConn) Do(ctx context.Context, frame transport.Frame) (transport.Frame, error) {
+	reply, err := c.do(ctx, frame)
+	if err != nil {
+		c.fake.set(func() { c.fake.kept = append(c.fake.kept, keptFrame{frame, slices.Clone(frame)}) })
+	}
+	return reply, err
+}
+
+func (c *fakeConn) do(ctx context.Context, frame transport.Frame) (transport.Frame, error) {
 	if err := c.Err(); err != nil {
 		return nil, c.fail(true, err)
 	}
@@ -394,6 +417,7 @@ func bubble(t *testing.T, test func(t *testing.T, f *fake, c *client.Client), op
 		c := newClient(t, f, options...)
 		defer func() { require.NoError(t, c.Shutdown(context.Background())) }() //nolint:usetesting // that of t has ended
 		test(t, f, c)
+		f.checkFrames(t)
 	})
 }
 

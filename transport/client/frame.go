@@ -31,10 +31,16 @@ func stamp(frame transport.Frame, h *wire.RequestHeader) {
 	_ = wire.SetSize(frame)                       // who appended the body has checked it
 }
 
-// checkSize refuses a body that no frame can have.
-func checkSize(frame transport.Frame) error {
-	if err := wire.SetSize(frame); err != nil {
+// encode appends a body, or the bytes of one, to a frame.
+func encode(frame *[]byte, body wire.Body, raw []byte) error {
+	if body == nil {
+		*frame = append(*frame, raw...)
+		return wire.SetSize(*frame)
+	}
+	longer, err := wire.Append(*frame, body)
+	if err != nil {
 		return err
 	}
-	return nil
+	*frame = longer
+	return wire.SetSize(longer)
 }

@@ -48,9 +48,10 @@ func (c *Client) JoinConsumerGroup(ctx context.Context, of wire.GroupOf) error {
 	if c.sessionless {
 		return &Error{Code: wire.CodeFeatureUnavailable, Call: wire.CmdJoinConsumerGroup.String()}
 	}
+	c.groups.set(of, true) // first, as the session may be replaced right behind the reply
 	_, err := call[wire.Empty](ctx, c, wire.CmdJoinConsumerGroup, &wire.JoinConsumerGroup{GroupOf: of})
-	if err == nil {
-		c.groups.set(of, true)
+	if err != nil && CodeOf(err) != wire.CodeOperationUncertain {
+		c.groups.set(of, false)
 	}
 	return err
 }

@@ -6,9 +6,10 @@ import (
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
-// Login logs in with the name of a user and a password. Who was logged in is logged out first; calls of theirs that were
-// not sent fail with [wire.CodeUnauthenticated]. The login is used again when the server has lost the session, until
-// [Client.Disconnect]. Wrong credentials are [wire.CodeInvalidCredentials]; the client is not logged in then.
+// Login logs in with the name of a user and a password; the client has to be connected, or about to be. Who was logged in
+// is logged out first; calls of theirs that were not sent fail with [wire.CodeUnauthenticated]. The login is used again when
+// the server has lost the session, until [Client.Disconnect]. Wrong credentials are [wire.CodeInvalidCredentials]; the client
+// is not logged in then.
 func (c *Client) Login(ctx context.Context, username, password string) error {
 	return c.loginAs(ctx, &credentials{username: username, password: password})
 }
@@ -58,19 +59,16 @@ func (c *Client) changeLogin(ctx context.Context, call string, who *credentials)
 	c.lineage++
 	lineage := c.lineage
 	c.credentials, c.refused, c.link = who, nil, nil
-	if l != nil {
-		c.setState(Authenticating)
-	}
 	c.mu.Unlock()
-	if l == nil {
-		c.setSession(nil)
-		return nil, lineage, nil
-	}
-	if l.loggedIn() {
+	if l != nil && l.loggedIn() {
 		_ = c.logout(ctx, l) // a server that does not know the session has ended it
 	}
 	c.setSession(nil)
 	c.groups.clear()
+	if l == nil {
+		return nil, lineage, nil
+	}
+	c.move(Connected)
 	l, err := c.loginOn(ctx, l, who)
 	return l, lineage, err
 }
@@ -79,10 +77,11 @@ func (c *Client) changeLogin(ctx context.Context, call string, who *credentials)
 func (c *Client) loginOn(ctx context.Context, l *link, who *credentials) (*link, error) {
 	l = &link{conn: l.conn, addr: l.addr, session: c.anonymous()}
 	if who != nil {
+		c.move(Authenticating)
 		s, err := c.register(ctx, l, who)
-		if err != nil && CodeOf(err) == wire.CodeDisconnected && ctx.Err() == nil {
+		if CodeOf(err) == wire.CodeDisconnected {
 			c.end(l)
-			return nil, nil
+			return nil, nil // the next link finds out what became of it
 		}
 		if err != nil {
 			c.afterRefusal(l)

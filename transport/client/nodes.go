@@ -175,3 +175,20 @@ func (c *Client) leaderMoved(ctx context.Context, l *link) {
 		_ = c.readRoster(ctx, l) // the old one serves until the next attempt
 	}
 }
+
+// isFollower says whether a link leads to a node that is not the leader of its cluster.
+func (c *Client) isFollower(l *link) bool {
+	c.mu.Lock()
+	roster := c.roster
+	c.mu.Unlock()
+	if c.config.nodes == nil || len(roster) < 2 {
+		return false
+	}
+	for i := range roster {
+		if roster[i].Role == wire.NodeLeader {
+			d := c.nodeDialer(&roster[i])
+			return d != nil && hostOf(d.Addr()) != hostOf(l.addr)
+		}
+	}
+	return false
+}

@@ -125,3 +125,14 @@ func TestRosterThatNamesANodeTwiceIsRefused(t *testing.T) {
 		require.NoError(t, c.Connect(t.Context()))
 	})
 }
+
+func TestNotFoundIsAskedOfTheLeaderBeforeItIsBelieved(t *testing.T) {
+	cluster(t, func(t *testing.T, f *fake, c *client.Client) {
+		f.next(wire.CmdGetStreams, refuse(wire.CodeStreamIDNotFound))
+		_, err := c.ListStreams(t.Context())
+		require.ErrorIs(t, err, wire.CodeStreamIDNotFound)
+		require.Equal(t, "tcp://leader:1", f.of(wire.CmdGetStreams)[0].addr)
+		f.next(wire.CmdPollMessagesDeferred, refuse(wire.CodeTopicIDNotFound))
+		require.NoError(t, poll(t.Context(), c, client.Read{}, wire.PartitionContext{}), "the third node is a follower")
+	})
+}

@@ -31,17 +31,15 @@ func (c *Client) writeOffset(
 	ctx context.Context, command wire.Command, of Partition, under wire.PartitionContext, body wire.Body,
 ) error {
 	frame := c.newFrame()
-	longer, err := wire.Append(*frame, body)
-	if err != nil {
+	if err := encode(frame, body, nil); err != nil {
 		c.freeFrame(frame)
 		return malformed(command.String(), "", err)
 	}
-	*frame = longer
 	w := &write{command: command, frame: frame, target: &of}
 	if under != (wire.PartitionContext{}) {
 		w.fixed, w.route.context = true, under
 	}
-	_, err = c.perform(ctx, w)
+	_, err := c.perform(ctx, w)
 	return err
 }
 

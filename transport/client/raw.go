@@ -43,8 +43,7 @@ func (c *Client) SendBinaryRequest(ctx context.Context, command wire.Command, pa
 	case wire.CmdJoinConsumerGroup, wire.CmdLeaveConsumerGroup:
 		return nil, c.rawMembership(ctx, command, payload)
 	}
-	body := wire.Bytes(payload)
-	return callBytes(ctx, c, command, &body)
+	return c.requestRaw(ctx, command, nil, payload)
 }
 
 // SendBinaryRequestToReplica is [Client.SendBinaryRequest] for a read, sent to one node of the cluster, and only once: a link
@@ -73,8 +72,14 @@ func (c *Client) SendBinaryRequestToReplica(
 	}
 	h := c.header(l, command)
 	h.Context = c.contextOf(&query{command: command})
-	body := wire.Bytes(payload)
-	r, err := c.control(ctx, l, command, h, &body)
+	frame, err := wire.AppendRequest(nil, h, nil)
+	if err == nil {
+		err = encode(&frame, nil, payload)
+	}
+	if err != nil {
+		return nil, malformed(command.String(), l.addr, err)
+	}
+	r, err := c.controlFrame(ctx, l, command, &h, frame)
 	return r.payload, err
 }
 

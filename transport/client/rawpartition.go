@@ -14,7 +14,10 @@ func (c *Client) rawWrite(ctx context.Context, command wire.Command, payload []b
 		return nil, err
 	}
 	frame := c.newFrame()
-	*frame = append(*frame, payload...)
+	if err := encode(frame, nil, payload); err != nil {
+		c.freeFrame(frame)
+		return nil, malformed(command.String(), "", err)
+	}
 	r, err := c.perform(ctx, &write{
 		command: command, frame: frame, target: &of, restarts: command == wire.CmdSendMessages,
 	})
@@ -73,9 +76,8 @@ func (c *Client) rawRead(ctx context.Context, command wire.Command, payload []by
 	}
 	ctx, cancel := c.rawBounded(ctx, p.TimeoutMicros)
 	defer cancel()
-	body := wire.Bytes(payload)
 	q := &query{
-		command: command, body: &body, lineage: c.begin(), waits: p.WaitMicros > 0, stores: p.AutoCommit,
+		command: command, raw: payload, lineage: c.begin(), waits: p.WaitMicros > 0, stores: p.AutoCommit,
 		target: &Partition{Stream: p.Stream, Topic: p.Topic, ID: p.Partition.ID},
 	}
 	r, err := c.poll(ctx, q, p.AutoCommit || p.Strategy.Kind == wire.FromNext)

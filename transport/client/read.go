@@ -12,6 +12,7 @@ import (
 type query struct {
 	command wire.Command
 	body    wire.Body
+	raw     []byte // the body, if body is nil
 	lineage uint64
 
 	target *Partition            // nil for a read that is of no partition
@@ -25,8 +26,14 @@ type query struct {
 	sent    bool      // it may have been carried out, and has no reply
 	asked40 bool      // a session was made anew for it
 	renewed bool      // the route was asked for anew
+	evicted int       // how often the link ended for what was sent
+	doubted int       // how often a node that is not the leader did not find what is asked for
 	last    wire.Code // why the last attempt had to be repeated, or 0
 }
+
+// mostDoubts is how often a read is asked again because a node that is not the leader did not find something, for a link to
+// the leader may come meanwhile.
+const mostDoubts = 3
 
 // ask asks until there is an answer or ctx ends.
 func (c *Client) ask(ctx context.Context, q *query) (reply, error) {
@@ -45,7 +52,7 @@ func (c *Client) ask(ctx context.Context, q *query) (reply, error) {
 // expired is the error of a read whose time is up.
 func (q *query) expired(ctx context.Context) error {
 	code := q.last
-	if code == 0 {
+	if code == 0 || code == wire.CodeTransientNotCommitted { // a read has nothing to commit
 		code = wire.CodeTransientNotAccepted
 	}
 	return &Error{Code: code, Call: q.command.String(), Err: context.Cause(ctx)}
@@ -66,12 +73,10 @@ func (c *Client) askOnce(ctx context.Context, q *query) (r reply, again bool, er
 	h := c.header(l, q.command)
 	h.Context = c.contextOf(q)
 	frame := c.newFrame()
-	longer, err := wire.Append(*frame, q.body)
-	if err != nil {
+	if err := encode(frame, q.body, q.raw); err != nil {
 		c.freeFrame(frame)
 		return reply{}, false, malformed(q.command.String(), "", err)
 	}
-	*frame = longer
 	stamp(*frame, &h)
 	q.request = h.Request
 	answer, err := c.exchange(ctx, q, l, *frame, &h)
@@ -107,10 +112,16 @@ func (c *Client) contextOf(q *query) wire.PartitionContext {
 func (c *Client) exchange(
 	ctx context.Context, q *query, l *link, frame transport.Frame, h *wire.RequestHeader,
 ) (transport.Frame, error) {
-	if q.waits && !c.sessionless {
-		return c.exchangeCancelable(ctx, l, frame, h)
+	if !q.waits || c.sessionless {
+		return l.conn.Do(ctx, frame)
 	}
-	return l.conn.Do(ctx, frame)
+	select {
+	case c.waits <- struct{}{}:
+		defer func() { <-c.waits }()
+		return c.exchangeCancelable(ctx, l, frame, h)
+	case <-ctx.Done():
+		return nil, &transport.Error{Op: "request", Addr: l.addr, Unsent: true, Err: context.Cause(ctx)}
+	}
 }
 
 // unanswered says what to do about an attempt without a reply.
@@ -129,6 +140,12 @@ func (c *Client) unanswered(ctx context.Context, q *query, l *link, err error) (
 	case l.conn.Err() != nil:
 		c.drop(l)
 		q.last = 0
+		if lostCode(err) == wire.CodeInvalidCommand {
+			q.evicted++
+		}
+		if q.evicted > mostEvictions {
+			return reply{}, false, linkError(q.command.String(), l.addr, err)
+		}
 		return reply{}, true, nil
 	case transport.Unsent(err) && !errors.Is(err, transport.ErrInFlight):
 		return reply{}, false, malformed(q.command.String(), l.addr, err) // the link refuses such a frame
@@ -153,12 +170,19 @@ func (c *Client) answered(ctx context.Context, q *query, l *link, r reply) (repl
 		q.route.view++ // the next attempt asks for a route with at least this one
 		return reply{}, true, nil
 	case wire.CodeHistoryUnavailable:
-		if q.target == nil || q.given.Incarnation != 0 || q.renewed {
+		if q.target == nil {
+			return r, false, refused
+		}
+		c.routes.forget(*q.target)
+		if q.given.Incarnation != 0 || q.renewed {
 			return r, false, refused
 		}
 		q.renewed = true
-		c.routes.forget(*q.target)
 		return reply{}, true, nil
+	case wire.CodeStreamIDNotFound, wire.CodeStreamNameNotFound, wire.CodeTopicIDNotFound, wire.CodeTopicNameNotFound,
+		wire.CodePartitionNotFound: // a node may not have it yet
+		q.doubted++
+		return r, q.doubted <= mostDoubts && c.isFollower(l), refused
 	case wire.CodeUnauthenticated:
 		if q.asked40 || c.sessionless {
 			return r, false, refused

@@ -244,3 +244,92 @@ func TestRoutesAreBounded(t *testing.T) {
 		require.Len(t, f.of(wire.CmdGetPartitionRoute), client.MaxRoutes+10, strconv.Itoa(client.MaxRoutes))
 	})
 }
+
+func TestReadsOfAPartitionFollowIt(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		f.next(wire.CmdPollMessagesDeferred, refuse(wire.CodeNotPrimary))
+		done := async(func() error { return poll(t.Context(), c, client.Read{}, wire.PartitionContext{}) })
+		time.Sleep(2 * time.Second)
+		f.set(func() { f.view = 1 })
+		require.NoError(t, <-done)
+		f.next(wire.CmdGetStreams, refuse(wire.CodeNotPrimary))
+		_, err := c.ListStreams(t.Context())
+		require.ErrorIs(t, err, wire.CodeNotPrimary)
+	})
+}
+
+func TestReadInASessionThatIsGoneIsAskedAnewOnce(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		f.forget()
+		_, err := c.ListStreams(t.Context())
+		require.NoError(t, err)
+		always := refuse(wire.CodeUnauthenticated)
+		f.next(wire.CmdGetStreams, always, always)
+		_, err = c.ListStreams(t.Context())
+		require.ErrorIs(t, err, wire.CodeUnauthenticated)
+	})
+}
+
+func TestReadThatIsRefusedToTheEnd(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		for range 100 {
+			f.next(wire.CmdGetStreams, refuse(wire.CodeTransientNotCommitted))
+		}
+		_, err := c.ListStreams(t.Context())
+		require.ErrorIs(t, err, wire.CodeTransientNotAccepted)
+		require.True(t, client.Retryable(err))
+		require.ErrorIs(t, err, client.ErrDeadline)
+	})
+}
+
+func TestReplyThatIsNoneIsAnError(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		f.next(wire.CmdGetStreams, func(*fakeConn, *asked) (transport.Frame, error) { return transport.Frame("nonsense"), nil })
+		_, err := c.ListStreams(t.Context())
+		require.ErrorIs(t, err, wire.CodeInvalidCommand)
+		f.next(wire.CmdPollMessagesDeferred, func(_ *fakeConn, r *asked) (transport.Frame, error) {
+			return f.reply(wire.NewReply(&r.header), &wire.CreateStream{Name: "x"})
+		})
+		require.ErrorIs(t, poll(t.Context(), c, client.Read{}, wire.PartitionContext{}), wire.CodeInvalidCommand)
+	})
+}
+
+func TestReadsThatNoServerTakesAreRefused(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		for _, tc := range []struct {
+			read client.Read
+			code wire.Code
+		}{
+			{client.Read{Count: 1, MinCount: 2}, wire.CodeInvalidMessagesCount},
+			{client.Read{Wait: 601 * time.Second}, wire.CodeInvalidCommand},
+			{client.Read{Wait: -1}, wire.CodeInvalidCommand},
+			{client.Read{MaxBytes: 1}, wire.CodeInvalidCommand},
+		} {
+			require.ErrorIs(t, poll(t.Context(), c, tc.read, wire.PartitionContext{}), tc.code)
+			require.ErrorIs(t, fetch(t.Context(), c, tc.read, 0), tc.code)
+		}
+		require.ErrorIs(t, fetch(t.Context(), c, client.Read{}, 0, 0), wire.CodeInvalidCommand, "a partition twice")
+		require.Empty(t, f.of(wire.CmdPollMessagesDeferred, wire.CmdFetchMessages))
+		require.NoError(t, fetch(t.Context(), c, client.Read{}, 0), "no lane was kept")
+	})
+}
+
+func TestWaitsOfAClientAreBounded(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		first := wire.PollingStrategy{Kind: wire.FromFirst}
+		var all sync.WaitGroup
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 80 {
+			f.next(wire.CmdPollMessagesDeferred, deaf)
+			all.Go(func() {
+				_, err := c.Poll(ctx, single, part(0), first, wire.PartitionContext{}, client.Read{Wait: time.Minute})
+				require.ErrorIs(t, err, context.Canceled)
+			})
+		}
+		synctest.Wait()
+		require.Len(t, f.of(wire.CmdPollMessagesDeferred), 64)
+		require.NoError(t, send(t.Context(), c, 0))
+		cancel()
+		all.Wait()
+	})
+}

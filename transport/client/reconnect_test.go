@@ -202,6 +202,7 @@ func TestEventsTellWhatChanges(t *testing.T) {
 		require.NoError(t, c.Connect(t.Context()))
 		f.cut()
 		require.NoError(t, c.MakeStream(t.Context(), "s"))
+		require.NoError(t, c.Login(t.Context(), "other", "pass"))
 		require.NoError(t, c.Logout(t.Context()))
 		require.NoError(t, c.Shutdown(t.Context()))
 		var all []client.Event
@@ -210,7 +211,7 @@ func TestEventsTellWhatChanges(t *testing.T) {
 		}
 		require.Equal(t, []client.Event{
 			client.EventConnected, client.EventSignedIn, client.EventDisconnected,
-			client.EventConnected, client.EventSignedIn, client.EventSignedOut,
+			client.EventConnected, client.EventSignedIn, client.EventSignedOut, client.EventSignedIn, client.EventSignedOut,
 			client.EventDisconnected, client.EventShutdown,
 		}, all)
 		s.Close()
@@ -245,7 +246,9 @@ func TestOptionsThatAreWrongAreAllNamed(t *testing.T) {
 	_, err := client.New(nil, client.Version(wire.MakeVersion(0, 11, 0)), client.Heartbeat(0), client.Timeout(-1),
 		client.Reconnect(-2, 0, -1), client.Pending(0, 0), client.Logger(nil))
 	require.ErrorIs(t, err, wire.CodeInvalidConfiguration)
-	for _, part := range []string{"dialer", "Version", "Heartbeat", "Timeout", "retries", "interval", "operations", "bytes", "Logger"} {
+	for _, part := range []string{
+		"dialer", "Version", "Heartbeat", "Timeout", "retries", "interval", "operations", "bytes", "Logger",
+	} {
 		require.ErrorContains(t, err, part)
 	}
 }

@@ -11,6 +11,10 @@ const (
 	lastPause  = time.Second
 )
 
+// mostEvictions is how many links may end because a server does not understand what was sent, before a request that was
+// under way each time is taken for the one that it was.
+const mostEvictions = 1
+
 // pause is the time until the next attempt of a call. It doubles, and half of it is random.
 type pause struct {
 	next   time.Duration

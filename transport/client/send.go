@@ -63,14 +63,11 @@ func (c *Client) SendPartitioned(
 // sendFrame is a frame with all of a send but the batch.
 func (c *Client) sendFrame(to Partition, by wire.Partitioning, count uint32) (*[]byte, error) {
 	frame := c.newFrame()
-	longer, err := wire.Append(*frame, &wire.SendMessages{
-		Stream: to.Stream, Topic: to.Topic, Partitioning: by, MessagesCount: count,
-	})
-	if err != nil {
+	body := &wire.SendMessages{Stream: to.Stream, Topic: to.Topic, Partitioning: by, MessagesCount: count}
+	if err := encode(frame, body, nil); err != nil {
 		c.freeFrame(frame)
 		return nil, malformed(wire.CmdSendMessages.String(), "", err)
 	}
-	*frame = longer
 	return frame, nil
 }
 

@@ -15,10 +15,18 @@ import (
 // serve starts a server with a topic s/t of a few partitions and a group g, and returns it with a client that is connected.
 func serve(t *testing.T, partitions uint32, options ...client.Option) (*iggyserver.Server, *client.Client) {
 	t.Helper()
+	return serveOver(t, dial.TCP, partitions, options...)
+}
+
+// serveOver is serve with a client over another protocol.
+func serveOver(
+	t *testing.T, protocol dial.Protocol, partitions uint32, options ...client.Option,
+) (*iggyserver.Server, *client.Client) {
+	t.Helper()
 	server, err := iggyserver.Start(t.Context(), iggyserver.PasswordRounds(1))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = server.Close() })
-	c := connect(t, server, options...)
+	c := connectOver(t, protocol, server, options...)
 	require.NoError(t, c.Setup(t.Context(), partitions))
 	return server, c
 }
@@ -26,7 +34,14 @@ func serve(t *testing.T, partitions uint32, options ...client.Option) (*iggyserv
 // connect returns a client of a server.
 func connect(t *testing.T, server *iggyserver.Server, options ...client.Option) *client.Client {
 	t.Helper()
-	config, err := dial.Parse(server.ConnectionString(dial.TCP))
+	return connectOver(t, dial.TCP, server, options...)
+}
+
+func connectOver(
+	t *testing.T, protocol dial.Protocol, server *iggyserver.Server, options ...client.Option,
+) *client.Client {
+	t.Helper()
+	config, err := dial.Parse(server.ConnectionString(protocol))
 	require.NoError(t, err)
 	dialer, err := config.Dialer()
 	require.NoError(t, err)

@@ -1,15 +1,18 @@
 package client_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/client"
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -323,4 +326,128 @@ func TestNothingPrintsSecrets(t *testing.T) {
 			require.NotContains(t, text, password)
 		}
 	})
+}
+
+func TestFrameThatTheServerCannotReadIsNotSentForEver(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		bad := evict(wire.EvictInvalidBody, 0, 0)
+		f.next(wire.CmdCreateStream, bad, bad, bad)
+		err := c.MakeStream(t.Context(), "s")
+		require.ErrorIs(t, err, wire.CodeOperationUncertain)
+		require.ErrorIs(t, err, wire.CodeInvalidCommand)
+		require.Len(t, f.of(wire.CmdCreateStream), 2)
+		f.next(wire.CmdGetStreams, bad, bad, bad)
+		_, err = c.ListStreams(t.Context())
+		require.ErrorIs(t, err, wire.CodeInvalidCommand)
+		require.Len(t, f.of(wire.CmdGetStreams), 2)
+	})
+}
+
+func TestLoginWhoseCallerGivesUpIsFoundOutAbout(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		f.next(wire.CmdLoginRegister, silent)
+		require.ErrorIs(t, c.Login(within(t, time.Second), "other", "pass"), context.DeadlineExceeded)
+		time.Sleep(time.Minute)
+		require.Equal(t, client.Authenticated, c.State())
+		require.Len(t, f.of(wire.CmdLoginRegister), 2, "a bind has told")
+		require.NoError(t, c.MakeStream(t.Context(), "s"))
+	})
+}
+
+func TestJoinWithAnUncertainOutcomeIsMadeAgainInANewSession(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		group := wire.GroupOf{Stream: wire.Named("s"), Topic: wire.Named("t"), Group: wire.Named("g")}
+		f.next(wire.CmdJoinConsumerGroup, silent)
+		uncertain(t, c.JoinConsumerGroup(t.Context(), group))
+		f.forget()
+		f.cut()
+		time.Sleep(5 * time.Second)
+		require.NoError(t, c.MakeStream(t.Context(), "s"), "nothing is in the way in the new session")
+		require.Len(t, f.of(wire.CmdJoinConsumerGroup), 2)
+		f.next(wire.CmdJoinConsumerGroup, refuse(wire.CodeConsumerGroupIDNotFound))
+		f.forget()
+		f.cut()
+		require.NoError(t, c.MakeStream(t.Context(), "s"), "a group that is gone is in nobody's way")
+		f.forget()
+		f.cut()
+		require.NoError(t, c.MakeStream(t.Context(), "s"))
+		require.Len(t, f.of(wire.CmdJoinConsumerGroup), 3, "and forgotten")
+	})
+}
+
+func TestLinkThatIsLostWhileGroupsAreJoinedIsMadeAnew(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		group := wire.GroupOf{Stream: wire.Named("s"), Topic: wire.Named("t"), Group: wire.Named("g")}
+		require.NoError(t, c.JoinConsumerGroup(t.Context(), group))
+		f.next(wire.CmdJoinConsumerGroup, lost, refuse(wire.CodeTransientNotAccepted))
+		f.forget()
+		f.cut()
+		require.NoError(t, c.MakeStream(t.Context(), "s"))
+		require.Len(t, f.of(wire.CmdJoinConsumerGroup), 4)
+		require.Len(t, f.of(wire.CmdLoginRegister), 2, "the session began before the link was lost")
+		order := f.order()
+		require.Equal(t, wire.CmdCreateStream, order[len(order)-1])
+	})
+}
+
+func TestClientsComeAndGo(t *testing.T) {
+	bubble(t, func(t *testing.T, f *fake, c *client.Client) {
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				for range 20 {
+					switch i % 4 {
+					case 0:
+						_ = c.Connect(within(t, time.Second))
+					case 1:
+						_ = c.Disconnect(t.Context())
+					case 2:
+						_ = c.Login(within(t, time.Second), "other", "pass")
+					case 3:
+						_ = c.MakeStream(within(t, time.Second), "s")
+						f.cut()
+					}
+					time.Sleep(time.Millisecond)
+				}
+			})
+		}
+		all.Wait()
+		require.NoError(t, c.Connect(t.Context()))
+		require.NoError(t, c.Login(t.Context(), "last", "pass"))
+		require.NoError(t, c.MakeStream(t.Context(), "s"))
+	})
+}
+
+func TestLoginWithAToken(t *testing.T) {
+	bubble(t, func(t *testing.T, f *fake, c *client.Client) {
+		require.NoError(t, c.Connect(t.Context()))
+		require.Equal(t, "token", body[wire.LoginRegisterWithToken](t, f.of(wire.CmdLoginRegister)[0]).Token)
+		require.NoError(t, c.LoginWithToken(t.Context(), "other"))
+		require.Equal(t, "other", body[wire.LoginRegisterWithToken](t, f.of(wire.CmdLoginRegister)[1]).Token)
+		require.NoError(t, c.MakeStream(t.Context(), "s"))
+		require.Equal(t, "authenticated", c.State().String())
+		require.Equal(t, "iggy client of fake://server", c.String())
+	}, client.Token("token"))
+}
+
+func TestServerWithAStrangeReplyToALoginIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		body wire.Body
+		code wire.Code
+	}{
+		{"no session", &wire.Registered{Version: wire.Version0120, ServerVersion: "x"}, wire.CodeInvalidSession},
+		{"nothing", nil, wire.CodeInvalidCommand},
+		{"something else", &wire.CreateStream{Name: "x"}, wire.CodeInvalidCommand},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, f *fake, c *client.Client) {
+				f.next(wire.CmdLoginRegister, func(_ *fakeConn, r *asked) (transport.Frame, error) {
+					return wire.AppendReply(nil, wire.NewReply(&r.header), tc.body)
+				})
+				require.ErrorIs(t, c.Connect(t.Context()), tc.code)
+			}, client.Reconnect(0, time.Second, 0))
+		})
+	}
 }

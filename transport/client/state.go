@@ -56,22 +56,24 @@ func (c *Client) setState(s State) {
 	close(c.changed)
 	c.changed = make(chan struct{})
 	if from != s {
-		c.events.change(from, s)
+		c.events.change(s)
 	}
 }
 
-// move is setState with mu.
+// move is setState with mu, for a run that goes on, and for the end.
 func (c *Client) move(s State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.setState(s)
+	if c.run != nil || s == ShutDown {
+		c.setState(s)
+	}
 }
 
 // publish makes a link the one that calls use.
 func (c *Client) publish(l *link) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.state == ShutDown {
+	if c.state == ShutDown || c.run == nil {
 		return
 	}
 	c.link = l

@@ -26,6 +26,7 @@ type write struct {
 	session   wire.Uint128       // client id of the session it was sent in
 	uncertain bool               // it was sent, and may have happened
 	asked40   bool               // a session was made anew for it
+	evicted   int                // how often the link ended for what was sent
 	kept      bool               // its outcome is uncertain, and it has become one of [retained]
 	last      wire.Code          // why the last attempt had to be repeated, or 0
 }
@@ -168,6 +169,12 @@ func (c *Client) failed(ctx context.Context, w *write, l *link, err error) (repl
 		return reply{}, false, c.expired(ctx, w)
 	case l.conn.Err() != nil:
 		c.drop(l)
+		if lostCode(err) == wire.CodeInvalidCommand {
+			w.evicted++
+		}
+		if w.evicted > mostEvictions {
+			return reply{}, false, c.inDoubt(w, linkError(w.command.String(), l.addr, err))
+		}
 		return reply{}, true, nil
 	case transport.Unsent(err) && !errors.Is(err, transport.ErrInFlight):
 		return reply{}, false, malformed(w.command.String(), l.addr, err) // the link refuses such a frame

@@ -369,3 +369,26 @@ func operationOf(t *testing.T, err error) uint64 {
 	require.NotZero(t, e.Operation)
 	return e.Operation
 }
+
+func TestSendsOfABatchThatIsMade(t *testing.T) {
+	connected(t, func(t *testing.T, f *fake, c *client.Client) {
+		batch, err := wire.AppendBatch(nil, nil, texts(0, 3))
+		require.NoError(t, err)
+		at, found, err := c.SendBatch(t.Context(), part(1), 3, batch)
+		require.NoError(t, err)
+		require.True(t, found)
+		require.NotZero(t, at.BaseOffset)
+		sent := body[wire.SendMessages](t, f.of(wire.CmdSendMessages)[0])
+		require.Equal(t, batch, sent.Batch)
+		require.Equal(t, wire.ToPartition(1), sent.Partitioning)
+		require.EqualValues(t, 3, sent.MessagesCount)
+		f.next(wire.CmdSendMessages, func(c *fakeConn, r *asked) (transport.Frame, error) {
+			return wire.AppendReply(nil, wire.NewReply(&r.header), nil)
+		})
+		_, found, err = c.SendBatch(t.Context(), part(1), 3, batch)
+		require.NoError(t, err)
+		require.False(t, found, "the server did not say")
+		_, _, err = c.Send(t.Context(), part(1), nil, nil)
+		require.ErrorIs(t, err, wire.CodeInvalidCommand, "no messages")
+	})
+}

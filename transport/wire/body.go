@@ -52,8 +52,3 @@ func DecodeIfAny[T any, P pointer[T]](b []byte) (v T, found bool, err error) {
 type Empty struct{}
 
 func (*Empty) layout(*coder) {}
-
-// Bytes are a body whose fields are not looked at. What was decoded is a view of the input.
-type Bytes []byte
-
-func (v *Bytes) layout(c *coder) { c.rest((*[]byte)(v)) }

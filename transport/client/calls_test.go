@@ -154,7 +154,7 @@ func (r *tour) topics() {
 	require.Len(r.t, d.Partitions, 4)
 	got = client.TopicOptionsOf(d.Topic)
 	require.Equal(r.t, client.Forever, got.MessageExpiry)
-	require.EqualValues(r.t, 1<<31, got.MaxSizeBytes)
+	require.Equal(r.t, uint64(1<<31), got.MaxSizeBytes)
 	list, err := r.c.GetTopics(ctx, stream)
 	require.Len(r.t, list, 1)
 	r.note("topics", list[0].Name, err)

@@ -70,3 +70,23 @@ func (c *Client) requestRaw(ctx context.Context, command wire.Command, body wire
 	r, err := c.perform(ctx, &write{command: command, frame: frame})
 	return r.payload, err
 }
+
+// callOne is [callIfAny] where it is an error, with the code absent, that there is none.
+func callOne[R any, P replyBody[R]](
+	ctx context.Context, c *Client, command wire.Command, body wire.Body, absent wire.Code,
+) (R, error) {
+	r, found, err := callIfAny[R, P](ctx, c, command, body)
+	if err == nil && !found {
+		err = &Error{Code: absent, Call: command.String(), Addr: c.Addr()}
+	}
+	return r, err
+}
+
+// do is [call] for what only succeeds, if there is no fault in the arguments.
+func (c *Client) do(ctx context.Context, command wire.Command, body wire.Body, faults ...*fault) error {
+	if err := check(command, faults...); err != nil {
+		return err
+	}
+	_, err := call[wire.Empty](ctx, c, command, body)
+	return err
+}

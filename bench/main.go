@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -25,6 +26,8 @@ type settings struct {
 	cache  string
 	python string
 	mebi   int
+	size   int
+	rust   string
 }
 
 func main() {
@@ -46,7 +49,7 @@ func exit(err error) {
 
 func parseFlags() settings {
 	var s settings
-	groups := flag.String("run", "core", "groups to run, separated by commas: core, meta, async, decode, wide, encode, file")
+	groups := flag.String("run", "core", "groups to run, separated by commas: core, meta, async, decode, wide, encode, file, iggysend, iggypoll")
 	flag.StringVar(&s.only, "only", "", "run only contenders whose name contains one of these words, separated by commas; the first of a group always runs")
 	flag.IntVar(&s.n, "n", 0, "records a round; 0 means the group's own number")
 	flag.IntVar(&s.rounds, "rounds", 5, "rounds after one to warm up; the table shows medians")
@@ -54,6 +57,8 @@ func parseFlags() settings {
 	flag.StringVar(&s.cache, "cache", "", "folder for the large input and the outputs; empty means runnel-bench in the user's cache folder")
 	flag.StringVar(&s.python, "python", "python3", "Python with polars and duckdb, for file; those that it lacks are left out")
 	flag.IntVar(&s.mebi, "mib", 1024, "size of the input of file, in MiB")
+	flag.IntVar(&s.size, "size", 100, "bytes of a message, for iggysend and iggypoll")
+	flag.StringVar(&s.rust, "rust", "", "program iggy-interop with the Rust SDK of Iggy, for iggysend and iggypoll; see internal/integration/iggy-rust")
 	flag.Parse()
 	s.groups = strings.Split(*groups, ",")
 	return s
@@ -66,11 +71,13 @@ type group struct {
 	unit       string // of the rates
 	want       func(n int) int64
 	contenders []contender
+	end        func() error // what is to be done behind the last round; nil for nothing
 }
 
 func run(ctx context.Context, s settings) error {
 	known := map[string]func(settings) (group, error){
 		"core": coreGroup, "meta": metaGroup, "async": asyncGroup, "decode": decodeGroup, "wide": wideGroup, "encode": encodeGroup, "file": fileGroup,
+		"iggysend": iggyGroup(false), "iggypoll": iggyGroup(true),
 	}
 	for _, name := range s.groups {
 		build, ok := known[name]
@@ -86,6 +93,9 @@ func run(ctx context.Context, s settings) error {
 		}
 		g.contenders = chosen(g.contenders, s.only)
 		results, err := compete(ctx, g, s.rounds)
+		if g.end != nil {
+			err = errors.Join(err, g.end())
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

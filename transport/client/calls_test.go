@@ -159,6 +159,7 @@ func (r *tour) topics() {
 	require.Len(r.t, list, 1)
 	r.note("topics", list[0].Name, err)
 	r.groups()
+	r.messages()
 	r.done("delete topic", r.c.DeleteTopic(ctx, stream, topic))
 	r.done("update stream", r.c.UpdateStream(ctx, stream, client.StreamUpdate{Name: "old orders"}))
 	s, err = r.c.GetStream(ctx, wire.Named("old orders"))
@@ -167,6 +168,21 @@ func (r *tour) topics() {
 	require.Len(r.t, streams, 1)
 	r.note("streams", []any{streams[0].Name, streams[0].Explicit, streams[0].Derived}, err)
 	r.done("delete stream", r.c.DeleteStream(ctx, wire.Named("old orders")))
+}
+
+func (r *tour) messages() {
+	ctx, of := r.t.Context(), client.Partition{Stream: stream, Topic: topic, ID: 2}
+	_, _, err := r.c.Send(ctx, of, nil, texts(0, 3))
+	r.done("send", err)
+	polled, err := r.c.Poll(ctx, single, of, wire.PollingStrategy{Kind: wire.FromFirst}, wire.PartitionContext{}, client.Read{})
+	r.note("poll", payloads(r.t, polled.Records), err)
+	r.done("store offset", r.c.StoreOffset(ctx, single, of, 1, polled.Context))
+	offset, found, err := r.c.GetOffset(ctx, single, of)
+	require.True(r.t, found)
+	r.note("offset", offset, err)
+	r.done("delete offset", r.c.DeleteOffset(ctx, single, of, wire.PartitionContext{}))
+	_, found, err = r.c.GetOffset(ctx, single, of)
+	r.note("no offset", found, err)
 }
 
 func (r *tour) groups() {

@@ -24,9 +24,9 @@ var (
 // SendBinaryRequest sends a command with a payload that the caller has encoded, and returns the payload of the reply, in
 // memory that is the caller's. It is for commands that have no method; unknown ones are sent as they are, as reads, and the
 // server decides. Like methods it finds the route of what is of a partition, which it has to name, takes the lanes, and does
-// no write twice; [Timeout] bounds it, but for polls and fetches, which are bounded by what their payload says: one whose wait
-// ctx ends has its reply even so. Idempotent
-// sends and acknowledgements of members of groups are better made with methods, which know the context that they need.
+// no write twice. [Timeout] bounds it, but for polls and fetches, which are bounded by what their payload says: one whose wait
+// ctx ends has its reply even so. Idempotent sends and acknowledgements of members of groups are better made with methods,
+// which know the context that they need.
 //
 // A command that changes the session is [wire.CodeInvalidCommand]. A partition that is not named, and every request over HTTP,
 // is [wire.CodeFeatureUnavailable].

@@ -50,7 +50,6 @@ type UserUpdate struct {
 // UpdateUser changes the name or the status of a user. If there is none the error is [wire.CodeResourceNotFound]; the root
 // user is [wire.CodeCannotModifyRootUser]. It needs the right to manage users.
 func (c *Client) UpdateUser(ctx context.Context, user wire.Identifier, update UserUpdate) error {
-	const command = wire.CmdUpdateResource
 	body := &wire.UpdateResource{Scope: wire.ScopeUser, User: user}
 	faults := []*fault{checkID("user", user)}
 	if update.Status != 0 {

@@ -7,8 +7,8 @@ import (
 )
 
 // growBytes is how much room a body gets before any of it has come. A header may promise more than its sender ever
-// sends, so room beyond it grows with what comes.
-const growBytes = 1 << 20
+// sends, so room beyond it grows with what comes. It is above what a usual read returns: growing copies.
+const growBytes = 4 << 20
 
 // ReadFrame reads one frame. It uses the memory of buf, if there is enough, and else allocates; no memory but that of
 // the header is taken before the length is known to be at most limit, and a long frame takes it as it comes.

@@ -6,20 +6,18 @@ import (
 	"io"
 )
 
-// growBytes is how much room a body gets before any of it has come. A header may promise more than its sender ever
-// sends, so room beyond it grows with what comes. It is above what a usual read returns: growing copies.
-const growBytes = 4 << 20
+// FrameRoom is how much room a frame gets at least before its body has come. A header may promise more than its sender
+// ever sends, so room beyond it grows with what comes.
+const FrameRoom = 1 << 20
 
-// ReadFrame reads one frame. It uses the memory of buf, if there is enough, and else allocates; no memory but that of
-// the header is taken before the length is known to be at most limit, and a long frame takes it as it comes.
+// ReadFrame reads one frame into memory of its own. No memory but that of the header is taken before the length is known
+// to be at most limit, and then no more than room bytes, or [FrameRoom] if that is more, before they have come: growing
+// copies, so a link gives the length of a frame that it has carried already.
 //
 // The error is io.EOF if r ends before the first byte, io.ErrUnexpectedEOF if it ends in the frame, [ErrProtocol] for
 // a length below that of a header, and a [*SizeError] for one above limit.
-func ReadFrame(r io.Reader, limit int, buf []byte) (Frame, error) {
-	if cap(buf) < HeaderBytes {
-		buf = make([]byte, HeaderBytes)
-	}
-	frame := Frame(buf[:HeaderBytes])
+func ReadFrame(r io.Reader, limit, room int) (Frame, error) {
+	frame := make(Frame, HeaderBytes)
 	if _, err := io.ReadFull(r, frame); err != nil {
 		return nil, err
 	}
@@ -28,7 +26,9 @@ func ReadFrame(r io.Reader, limit int, buf []byte) (Frame, error) {
 	}
 	for size := int(frame.Size()); len(frame) < size; {
 		have := len(frame)
-		frame = extend(frame, min(size, max(2*have, growBytes)), size)
+		longer := make(Frame, min(size, max(2*have, room, FrameRoom)))
+		copy(longer, frame)
+		frame = longer
 		if _, err := io.ReadFull(r, frame[have:]); err != nil {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
@@ -37,14 +37,4 @@ func ReadFrame(r io.Reader, limit int, buf []byte) (Frame, error) {
 		}
 	}
 	return frame, nil
-}
-
-// extend returns the frame with a length of to bytes, or of size bytes if its memory has the room for all of it.
-func extend(frame Frame, to, size int) Frame {
-	if cap(frame) >= size {
-		return frame[:size]
-	}
-	longer := make(Frame, to)
-	copy(longer, frame)
-	return longer
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/quic-go/quic-go"
 
@@ -19,6 +20,7 @@ type Conn struct {
 	sock   *sock
 	addr   string
 	limits transport.Limits
+	room   atomic.Int64 // length of the last reply
 
 	slots   chan struct{} // holds one for each request under way
 	unbound chan struct{} // holds one while a request with number 0 is under way
@@ -89,7 +91,7 @@ func (c *Conn) do(ctx context.Context, request transport.Frame) (reply transport
 
 // read reads the reply to a request. What is no reply ends the link.
 func (c *Conn) read(stream *quic.Stream, id uint64) (transport.Frame, error) {
-	reply, err := readFrame(stream, c.limits, c.limits.MaxReplyBytes, 0)
+	reply, err := readFrame(stream, c.limits, c.limits.MaxReplyBytes, 0, &c.room)
 	if err == nil {
 		err = transport.CheckReply(reply)
 	}

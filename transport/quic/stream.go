@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -29,8 +30,11 @@ func reset(s *quic.Stream) {
 }
 
 // readFrame reads the one frame of a stream, and its end. The first byte has to come within idle, unless that is 0, and
-// the rest within limit.
-func readFrame(s *quic.Stream, limits transport.Limits, longest int, idle time.Duration) (transport.Frame, error) {
+// the rest within limit. room is the length of the frame before on the connection; nil if it is not to count, as for a
+// server, where many streams may promise as much at once.
+func readFrame(
+	s *quic.Stream, limits transport.Limits, longest int, idle time.Duration, room *atomic.Int64,
+) (transport.Frame, error) {
 	var until time.Time
 	if idle > 0 {
 		until = time.Now().Add(idle)
@@ -44,9 +48,12 @@ func readFrame(s *quic.Stream, limits transport.Limits, longest int, idle time.D
 	if err := s.SetReadDeadline(time.Now().Add(limits.FrameTimeout)); err != nil {
 		return nil, err
 	}
-	frame, err := transport.ReadFrame(s, longest, nil)
+	frame, err := transport.ReadFrame(s, longest, roomOf(room))
 	if err != nil {
 		return nil, late(err, "FrameTimeout", limits.FrameTimeout)
+	}
+	if room != nil {
+		room.Store(int64(len(frame)))
 	}
 	switch n, err := s.Read(make([]byte, 1)); {
 	case n > 0:
@@ -56,6 +63,13 @@ func readFrame(s *quic.Stream, limits transport.Limits, longest int, idle time.D
 	default:
 		return nil, late(err, "FrameTimeout", limits.FrameTimeout)
 	}
+}
+
+func roomOf(room *atomic.Int64) int {
+	if room == nil {
+		return 0
+	}
+	return int(room.Load())
 }
 
 // writeFrame writes the one frame of a stream, and its end.

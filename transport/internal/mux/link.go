@@ -45,10 +45,11 @@ type reader struct {
 	option string        // the field of transport.Limits that limit is of
 	idle   time.Duration // 0 for a link that may be silent
 	frame  time.Duration
+	room   int // length of the frame before
 }
 
 func newReader(link Link, limit int, option string, idle, frame time.Duration) *reader {
-	return &reader{link, bufio.NewReaderSize(link, readBytes), limit, option, idle, frame}
+	return &reader{link, bufio.NewReaderSize(link, readBytes), limit, option, idle, frame, 0}
 }
 
 // next returns a frame, or why the link is to end: the time limit is set before the first byte, and again behind it.
@@ -67,10 +68,11 @@ func (r *reader) next() (transport.Frame, error) {
 	if err := r.link.SetReadDeadline(until); err != nil {
 		return nil, transport.Lost(err)
 	}
-	frame, err := transport.ReadFrame(r.buf, r.limit, nil)
+	frame, err := transport.ReadFrame(r.buf, r.limit, r.room)
 	var size *transport.SizeError
 	switch {
 	case err == nil:
+		r.room = len(frame)
 		return frame, nil
 	case errors.As(err, &size) || errors.Is(err, transport.ErrProtocol):
 		return nil, transport.NameLimit(err, r.option)

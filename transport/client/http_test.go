@@ -11,8 +11,8 @@ import (
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
-// Over HTTP the login is explicit, and what follows is as over the other transports: IGG-07.
-func TestClientOverHTTP(t *testing.T) {
+// Over HTTP the login is explicit, and what follows is as over the other transports.
+func TestIGG07ClientOverHTTP(t *testing.T) {
 	t.Parallel()
 	server, err := iggyserver.Start(t.Context(), iggyserver.PasswordRounds(1))
 	require.NoError(t, err)

@@ -2,14 +2,17 @@ package client
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
 // Send stores messages in a partition, as one batch, and returns where they are; found is false if the server did not say.
 // producer is nil unless the send is idempotent. The messages are encoded before Send waits for anything, and not looked at
-// any more when it returns.
+// any more when it returns. One without an id gets a random one, which is put into messages too, so that a repeat has the
+// same.
 //
 // A send whose partition has got a new life before it was done begins anew in that, once. An uncertain outcome is
 // [wire.CodeOperationUncertain], see the package.
@@ -20,6 +23,7 @@ func (c *Client) Send(
 	if err != nil {
 		return at, false, err
 	}
+	name(messages)
 	longer, err := wire.AppendBatch(*frame, producer, messages)
 	if err != nil {
 		c.freeFrame(frame)
@@ -27,6 +31,18 @@ func (c *Client) Send(
 	}
 	*frame = longer
 	return c.send(ctx, to, frame)
+}
+
+// name gives an id to messages that have none: the protocol wants one.
+func name(messages []wire.Message) {
+	var random [16]byte
+	for i := range messages {
+		if messages[i].ID == (wire.Uint128{}) {
+			binary.NativeEndian.PutUint64(random[:8], rand.Uint64())
+			binary.NativeEndian.PutUint64(random[8:], rand.Uint64())
+			messages[i].ID = wire.UUIDv4(random)
+		}
+	}
 }
 
 // SendBatch is [Client.Send] for a batch that [wire.AppendBatch] has made, with the number of its messages. The batch is

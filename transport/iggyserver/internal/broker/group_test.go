@@ -121,7 +121,7 @@ func (c *crowd) generations() map[uint32]uint64 {
 	return all
 }
 
-func TestAMemberThatComesMovesNoMoreThanItsShare(t *testing.T) {
+func TestIGG06AMemberThatComesMovesNoMoreThanItsShare(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 1)
 	c.resize(7)

@@ -143,7 +143,7 @@ func TestTheFirstReadOfAnOwnerLearnsItsGeneration(t *testing.T) {
 	require.Equal(t, wire.CodeConsumerGroupPartitionNotOwned, code, "but not change anything")
 }
 
-func TestAPartitionMovesWhenItsOwnerHasCommittedWhatItRead(t *testing.T) {
+func TestIGG05APartitionMovesWhenItsOwnerHasCommittedWhatItRead(t *testing.T) {
 	t.Parallel()
 	c := withGroup(t, 2)
 	c.put(1, "a", "b", "c")

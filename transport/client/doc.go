@@ -35,7 +35,7 @@
 //   - Groups: GetConsumerGroup, GetConsumerGroups, CreateConsumerGroup, DeleteConsumerGroup, JoinConsumerGroup,
 //     LeaveConsumerGroup, SyncConsumerGroup
 //   - Offsets: StoreOffset, DeleteOffset, GetOffset
-//   - Messages: Send, SendBatch, SendPartitioned, Poll, Fetch
+//   - Messages: Send, SendBatch, SendPartitioned, Poll, Fetch, Messages, Open
 //   - Writes with an uncertain outcome: ResolveOperation, AbandonOperation
 //   - Anything else: SendBinaryRequest, SendBinaryRequestToReplica, SendHTTPRequest
 //

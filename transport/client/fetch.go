@@ -31,7 +31,7 @@ func (c *Client) Fetch(
 ) (wire.FetchedMessages, error) {
 	const command = wire.CmdFetchMessages
 	read = read.withDefaults()
-	if err := read.check(command.String()); err != nil {
+	if err := cmp.Or(read.check(command.String()), c.checkCommit(command.String(), &read)); err != nil {
 		return wire.FetchedMessages{}, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, read.timeout(), ErrDeadline)

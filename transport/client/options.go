@@ -51,6 +51,7 @@ type config struct {
 	pendingBytes     int64
 	nodes            func(addr string) (transport.Dialer, error)
 	logger           *slog.Logger
+	sealer           *wire.Sealer // nil without encryption
 	jitter           func(limit time.Duration) time.Duration
 	faults           []error
 }

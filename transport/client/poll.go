@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -74,7 +75,7 @@ func (c *Client) Poll(
 ) (wire.PolledMessages, error) {
 	const command = wire.CmdPollMessagesDeferred
 	read = read.withDefaults()
-	if err := read.check(command.String()); err != nil {
+	if err := cmp.Or(read.check(command.String()), c.checkCommit(command.String(), &read)); err != nil {
 		return wire.PolledMessages{}, err
 	}
 	q := &query{

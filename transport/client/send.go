@@ -24,6 +24,9 @@ func (c *Client) Send(
 		return at, false, err
 	}
 	name(messages)
+	if c.config.sealer != nil {
+		messages = c.seal(messages)
+	}
 	longer, err := wire.AppendBatch(*frame, producer, messages)
 	if err != nil {
 		c.freeFrame(frame)

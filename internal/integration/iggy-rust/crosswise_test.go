@@ -11,44 +11,39 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/transport/client"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
 // partitions is how many partitions the topic has.
 const partitions = 3
 
-// keys are ways to write and read messages.
-func keys(t *testing.T) map[string]*wire.Sealer {
-	t.Helper()
-	sealer, err := wire.NewSealer(secret())
-	require.NoError(t, err)
-	return map[string]*wire.Sealer{"plain": nil, "sealed": sealer}
-}
-
-// secret is the key of what is sealed.
+// secret is the key of what is encrypted.
 func secret() []byte { return slices.Repeat([]byte{7}, wire.KeySize) }
 
 // crosswise runs a test for each protocol of the Rust program, without and with encryption. The arguments are those of
 // `write` and `read`. The peer talks over the same protocol.
-func crosswise(t *testing.T, test func(t *testing.T, p program, mine peer, sealer *wire.Sealer, stream string, arguments []string)) {
+func crosswise(t *testing.T, test func(t *testing.T, p program, mine peer, encrypted bool, stream string, arguments []string)) {
 	t.Parallel()
 	p := built(t)
 	for _, protocol := range protocols {
 		server := start(t)
-		for name, sealer := range keys(t) {
+		for name, encrypted := range map[string]bool{"plain": false, "encrypted": true} {
 			t.Run(string(protocol)+"/"+name, func(t *testing.T) {
 				arguments := []string{"--url", server.ConnectionString(protocol), "--name", name}
-				if sealer != nil {
+				var options []client.Option
+				if encrypted {
 					arguments = append(arguments, "--key", base64.StdEncoding.EncodeToString(secret()))
+					options = append(options, client.Encrypt(secret()))
 				}
-				test(t, p, connect(t, server, protocol), sealer, name, arguments)
+				test(t, p, connect(t, server, protocol, options...), encrypted, name, arguments)
 			})
 		}
 	}
 }
 
 func TestRunnelReadsWhatTheRustSDKWrites(t *testing.T) {
-	crosswise(t, func(t *testing.T, p program, mine peer, sealer *wire.Sealer, stream string, arguments []string) {
+	crosswise(t, func(t *testing.T, p program, mine peer, encrypted bool, stream string, arguments []string) {
 		want := lines(t, p.run(t, append([]string{"write"}, arguments...)...))
 		require.Greater(t, len(want), 20)
 		for i := range want {
@@ -60,7 +55,7 @@ func TestRunnelReadsWhatTheRustSDKWrites(t *testing.T) {
 		var got []line
 		for partition := range uint32(partitions) {
 			for _, m := range mine.poll(stream, partition) {
-				got = append(got, lineOf(t, partition, unsealed(t, sealer, m)))
+				got = append(got, lineOf(t, partition, &m))
 			}
 		}
 		require.Equal(t, want, got)
@@ -69,26 +64,22 @@ func TestRunnelReadsWhatTheRustSDKWrites(t *testing.T) {
 }
 
 func TestTheRustSDKReadsWhatRunnelWrites(t *testing.T) {
-	crosswise(t, func(t *testing.T, p program, mine peer, sealer *wire.Sealer, stream string, arguments []string) {
+	crosswise(t, func(t *testing.T, p program, mine peer, encrypted bool, stream string, arguments []string) {
 		overHTTP := strings.HasPrefix(arguments[1], "iggy+http")
 		mine.createTopic(stream, partitions)
 		var want []line
 		write := func(partition uint32, messages []wire.Message) {
 			t.Helper()
-			var stored []wire.Message
-			for _, m := range messages {
-				stored = append(stored, sealed(sealer, m))
-			}
-			base := mine.send(stream, partition, stored)
+			base := mine.send(stream, partition, messages)
 			for i, m := range messages {
 				m.Offset = base + uint64(i)
 				want = append(want, lineOf(t, partition, &m))
 			}
 		}
-		write(0, shapes(t, overHTTP && sealer != nil))
+		write(0, shapes(t, overHTTP && encrypted))
 		for i, key := range []string{"ada", "bob", "a key longer than sixteen bytes", "ü"} {
 			m := wire.Message{ID: wire.Uint128{Lo: uint64(i + 1000)}, OriginTimestamp: 1, Payload: []byte(key)}
-			if overHTTP && sealer != nil {
+			if overHTTP && encrypted {
 				m.UserHeaders = label(t)
 			}
 			write(wire.PartitionOfKey([]byte(key), partitions), []wire.Message{m})
@@ -143,37 +134,4 @@ func shapes(t *testing.T, labelled bool) []wire.Message {
 	}
 	add(wire.Uint128{Lo: 101}, []byte("headers"), headers...)
 	return messages
-}
-
-// sealed encrypts a message, if there is something to do it with.
-func sealed(s *wire.Sealer, m wire.Message) wire.Message {
-	if s == nil {
-		return m
-	}
-	seal := func(plain []byte) []byte {
-		var nonce [wire.NonceSize]byte
-		_, _ = rand.Read(nonce[:]) // never fails
-		return s.Seal(nil, nonce, plain)
-	}
-	m.Payload = seal(m.Payload)
-	if m.UserHeaders != nil {
-		m.UserHeaders = seal(m.UserHeaders)
-	}
-	return m
-}
-
-// unsealed decrypts a message, if it has to be encrypted.
-func unsealed(t *testing.T, s *wire.Sealer, m wire.Message) *wire.Message {
-	t.Helper()
-	if s == nil {
-		return &m
-	}
-	var err error
-	m.Payload, err = s.Open(nil, m.Payload)
-	require.NoError(t, err)
-	if m.UserHeaders != nil {
-		m.UserHeaders, err = s.Open(nil, m.UserHeaders)
-		require.NoError(t, err)
-	}
-	return &m
 }

@@ -6,61 +6,49 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/client"
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
-// peer is the client of this library, as far as these tests need one. Its streams have the topic that the Rust program uses.
-type peer interface {
-	// createTopic makes the stream and the topic.
-	createTopic(stream string, partitions uint32)
-	// send stores messages in a partition, and returns the offset of the first one.
-	send(stream string, partition uint32, messages []wire.Message) uint64
-	// poll returns all messages of a partition.
-	poll(stream string, partition uint32) []wire.Message
-}
-
-// topic is the name of the topic that the program uses.
+// topic is the name of the topic that the Rust program uses.
 const topic = "events"
 
+// peer is the client of this library, in a test. Its streams have that topic.
+type peer struct {
+	t      *testing.T
+	client *client.Client
+}
+
 // connect returns a peer over a protocol.
-func connect(t *testing.T, server *iggyserver.Server, protocol dial.Protocol) peer {
+func connect(t *testing.T, server *iggyserver.Server, protocol dial.Protocol, options ...client.Option) peer {
 	t.Helper()
-	config, dialer := dialerFor(t, server, protocol)
-	name, password := config.Credentials.Username, config.Credentials.Password.Reveal()
-	c, err := client.New(dialer, client.Password(name, password))
+	c, err := dial.Client(server.ConnectionString(protocol), options...)
 	require.NoError(t, err)
 	require.NoError(t, c.Connect(t.Context()))
 	t.Cleanup(func() { require.NoError(t, c.Shutdown(context.Background())) })
 	if protocol == dial.HTTP {
-		require.NoError(t, c.Login(t.Context(), name, password))
+		require.NoError(t, c.Login(t.Context(), iggyserver.DefaultUsername, iggyserver.DefaultPassword))
 	}
-	return &typed{frames: talk(t, server), client: c}
+	return peer{t, c}
 }
 
-func dialerFor(t *testing.T, server *iggyserver.Server, protocol dial.Protocol) (dial.Config, transport.Dialer) {
-	t.Helper()
-	config, err := dial.Parse(server.ConnectionString(protocol))
-	require.NoError(t, err)
-	dialer, err := config.Dialer()
-	require.NoError(t, err)
-	return config, dialer
-}
-
-// typed is a peer that sends and polls with the client, and makes topics in frames.
-type typed struct {
-	*frames
-	client *client.Client
+// createTopic makes the stream and the topic.
+func (p peer) createTopic(stream string, partitions uint32) {
+	p.t.Helper()
+	_, err := p.client.CreateStream(p.t.Context(), stream, client.StreamOptions{})
+	require.NoError(p.t, err)
+	_, err = p.client.CreateTopic(p.t.Context(), wire.Named(stream), topic, partitions, client.TopicOptions{})
+	require.NoError(p.t, err)
 }
 
 func partitionOf(stream string, id uint32) client.Partition {
 	return client.Partition{Stream: wire.Named(stream), Topic: wire.Named(topic), ID: id}
 }
 
-func (p *typed) send(stream string, partition uint32, messages []wire.Message) uint64 {
+// send stores messages in a partition, and returns the offset of the first one.
+func (p peer) send(stream string, partition uint32, messages []wire.Message) uint64 {
 	p.t.Helper()
 	at, found, err := p.client.Send(p.t.Context(), partitionOf(stream, partition), nil, messages)
 	require.NoError(p.t, err)
@@ -69,7 +57,8 @@ func (p *typed) send(stream string, partition uint32, messages []wire.Message) u
 	return at.BaseOffset
 }
 
-func (p *typed) poll(stream string, partition uint32) []wire.Message {
+// poll returns all messages of a partition.
+func (p peer) poll(stream string, partition uint32) []wire.Message {
 	p.t.Helper()
 	who := wire.Consumer{Kind: wire.ConsumerSingle, ID: wire.Named("peer")}
 	var all []wire.Message
@@ -80,11 +69,12 @@ func (p *typed) poll(stream string, partition uint32) []wire.Message {
 		if polled.Count == 0 {
 			return all
 		}
-		r := wire.NewRecords(polled.Records)
-		for r.Next() {
+		for r := wire.NewRecords(polled.Records); r.Next(); {
 			require.NoError(p.t, r.Verify())
-			all = append(all, r.Message())
 		}
-		require.NoError(p.t, r.Err())
+		for m, err := range p.client.Messages(polled.Records) {
+			require.NoError(p.t, err)
+			all = append(all, m)
+		}
 	}
 }

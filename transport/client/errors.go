@@ -21,7 +21,7 @@ type Error struct {
 	// Operation is the number of the write or read that the code is about, for [wire.CodeOperationUncertain] and the codes
 	// behind it: what [Client.ResolveOperation] and [Client.AbandonOperation] want. It is 0 for others.
 	Operation uint64
-	// Partition is the partition, for [wire.CodePartitionLaneBlocked]; 0 for others.
+	// Partition is the partition, for [wire.CodePartitionLaneBlocked] and [wire.CodeCannotDecryptData]; 0 for others.
 	Partition uint32
 	// Err is the cause, if there is one beside the code: of the link, a context, or the frame.
 	Err error

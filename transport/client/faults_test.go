@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/runnel-go/runnel/transport/client"
+	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -32,17 +33,21 @@ func wait(t *testing.T, s *client.Subscription, event client.Event) {
 
 func TestIGG03ClientComesBackWhenTheServerDoes(t *testing.T) {
 	t.Parallel()
-	comesBack(t, false)
+	for _, protocol := range []dial.Protocol{dial.TCP, dial.QUIC, dial.WebSocket} {
+		comesBack(t, protocol, false)
+	}
 }
 
 func TestIGG04ClientLogsInAndJoinsAgainWhenTheServerHasStartedAnew(t *testing.T) {
 	t.Parallel()
-	comesBack(t, true)
+	for _, protocol := range []dial.Protocol{dial.TCP, dial.QUIC, dial.WebSocket} {
+		comesBack(t, protocol, true)
+	}
 }
 
 // comesBack makes the server go away under a read that waits, a send, a heartbeat, and while nothing is done, and come back
 // with or without what it knew of sessions.
-func comesBack(t *testing.T, forgets bool) {
+func comesBack(t *testing.T, protocol dial.Protocol, forgets bool) {
 	t.Helper()
 	for _, tc := range []struct {
 		name    string
@@ -58,13 +63,13 @@ func comesBack(t *testing.T, forgets bool) {
 			if err := c.Ping(ctx); !errors.Is(err, wire.CodeDisconnected) {
 				return errors.New("the link was not lost")
 			}
-			return c.MakeStream(ctx, "after")
+			return nil
 		}},
 		{"idle", 0, func(ctx context.Context, c *client.Client) error { return send(ctx, c, 0) }},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
+		t.Run(string(protocol)+"/"+tc.name, func(t *testing.T) {
 			t.Parallel()
-			server, c := serve(t, 1, atOnce)
+			server, c := serveOver(t, protocol, 1, atOnce)
 			require.NoError(t, c.JoinConsumerGroup(t.Context(), ofGroup))
 			events := c.Subscribe()
 			if tc.command == 0 {
@@ -82,6 +87,7 @@ func comesBack(t *testing.T, forgets bool) {
 					require.NoError(t, err)
 				}
 			}
+			require.NoError(t, c.MakeStream(t.Context(), "after"))
 			assigned, member, err := c.SyncGroup(t.Context(), ofGroup)
 			require.NoError(t, err)
 			require.True(t, member)

@@ -35,10 +35,8 @@ func TestIGG07ClientOverHTTP(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, found)
 	require.EqualValues(t, 1, offset.Stored)
-	batch, err := wire.AppendBatch(nil, nil, texts(3, 4))
-	require.NoError(t, err)
 	by := wire.Partitioning{Kind: wire.PartitionByKey, Key: []byte("key")}
-	require.NoError(t, c.SendPartitioned(t.Context(), wire.Named("s"), wire.Named("t"), by, 1, batch))
+	require.NoError(t, c.SendPartitioned(t.Context(), wire.Named("s"), wire.Named("t"), by, texts(3, 4)))
 	require.NoError(t, c.Ping(t.Context()))
 	require.NoError(t, c.Logout(t.Context()))
 	require.ErrorIs(t, c.MakeStream(t.Context(), "x"), wire.CodeUnauthenticated)

@@ -11,10 +11,10 @@ import (
 // errCommitOnRead is the cause when a read is to store offsets of messages that may not decrypt.
 var errCommitOnRead = errors.New("AutoCommit together with Encrypt: a message that does not decrypt would be stored as handled")
 
-// Encrypt makes [Client.Send] encrypt payloads and encoded user headers, each by itself, with AES-256-GCM, and
+// Encrypt makes [Client.Send] and [Client.SendPartitioned] encrypt payloads and encoded user headers, each by itself, with AES-256-GCM, and
 // [Client.Messages] and [Client.Open] decrypt them. The key has 32 bytes, and every client of a topic has to have the same.
 // The server stores what it cannot read. The default is no encryption. Reads with AutoCommit are refused with it, as a message
-// that does not decrypt would count as handled. What is given to [Client.SendBatch] is sent as it is.
+// that does not decrypt would count as handled, and so is [Client.SendBatch]. Raw requests are sent as they are.
 func Encrypt(key []byte) Option {
 	sealer, err := wire.NewSealer(key)
 	return option(func(c *config) {
@@ -48,29 +48,32 @@ func (c *Client) seal(messages []wire.Message) []wire.Message {
 	return sealed
 }
 
-// Open decrypts a message that was read, into memory of its own, if the client has a key: see [Encrypt]. Without one the
-// message is returned as it is. The error is [wire.CodeCannotDecryptData] and names the offset; other messages can be read all
-// the same.
-func (c *Client) Open(m wire.Message) (wire.Message, error) {
+// Open decrypts a message of a partition, into memory of its own, if the client has a key: see [Encrypt]. Without one the
+// message is returned as it is. The error is [wire.CodeCannotDecryptData] and names partition and offset; other messages can be
+// read all the same.
+func (c *Client) Open(partition uint32, m wire.Message) (wire.Message, error) {
 	if c.config.sealer == nil {
 		return m, nil
 	}
 	payload, err := c.config.sealer.Open(nil, m.Payload)
 	if err != nil {
-		return m, c.closed("payload", m.Offset, err)
+		return m, closed("payload", partition, m.Offset, err)
 	}
 	headers := m.UserHeaders
 	if len(headers) > 0 {
 		if headers, err = c.config.sealer.Open(nil, headers); err != nil {
-			return m, c.closed("user headers", m.Offset, err)
+			return m, closed("user headers", partition, m.Offset, err)
 		}
 	}
 	m.Payload, m.UserHeaders = payload, headers
 	return m, nil
 }
 
-func (c *Client) closed(what string, offset uint64, err error) error {
-	return &Error{Code: wire.CodeCannotDecryptData, Call: "message.open", Err: fmt.Errorf("%s at offset %d: %w", what, offset, err)}
+func closed(what string, partition uint32, offset uint64, err error) error {
+	return &Error{
+		Code: wire.CodeCannotDecryptData, Call: "message.open", Partition: partition,
+		Err: fmt.Errorf("%s at offset %d of partition %d: %w", what, offset, partition, err),
+	}
 }
 
 // checkCommit refuses a read that stores offsets for a client that decrypts.

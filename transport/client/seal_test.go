@@ -83,15 +83,27 @@ func TestHeadersOfEveryKindComeBack(t *testing.T) {
 
 func TestHeaderThatIsNotAllowedIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, h := range []wire.UserHeader{
-		client.Header("", wire.BoolValue(true)),
-		client.Header(string(make([]byte, 256)), wire.BoolValue(true)),
-		client.Header("key", wire.RawValue(make([]byte, 256))),
-	} {
-		_, err := client.NewMessage(nil, h)
-		require.Error(t, err)
+	long := make([]byte, 256)
+	flag := client.Header("flag", wire.BoolValue(true))
+	var many []wire.UserHeader
+	for i := range 400 {
+		many = append(many, client.Header(fmt.Sprint("key ", i), wire.RawValue(long[1:])))
 	}
-	_, err := client.Headers(wire.Message{UserHeaders: []byte{1}})
+	for want, headers := range map[string][]wire.UserHeader{
+		"header 2 has a key of 0 bytes and a value of 1, not 1 to 255 each": {flag, client.Header("", wire.BoolValue(true))},
+		"a key of 256 bytes":          {client.Header(string(long), wire.BoolValue(true))},
+		"a value of 256":              {client.Header("key", wire.RawValue(long))},
+		"a value of 0":                {client.Header("key", wire.RawValue(nil))},
+		"each key once":               {flag, flag},
+		"up to 100000 bytes together": many,
+	} {
+		_, err := client.NewMessage(nil, headers...)
+		require.ErrorIs(t, err, client.ErrArgument)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := client.NewMessage(make([]byte, wire.MaxPayloadSize+1))
+	require.ErrorContains(t, err, "not up to 64000000")
+	_, err = client.Headers(wire.Message{UserHeaders: []byte{1}})
 	require.Error(t, err)
 }
 
@@ -128,7 +140,7 @@ func TestMessageThatDoesNotDecryptNamesItsOffsetAndStopsNothing(t *testing.T) {
 	require.Len(t, faults, 2)
 	for i, err := range faults {
 		require.ErrorIs(t, err, wire.CodeCannotDecryptData)
-		require.ErrorContains(t, err, fmt.Sprintf("offset %d", i+1))
+		require.ErrorContains(t, err, fmt.Sprintf("offset %d of partition 0", i+1))
 		require.NotContains(t, err.Error(), "message 2")
 	}
 }
@@ -143,6 +155,29 @@ func TestReadThatStoresOffsetsIsRefusedWithEncryption(t *testing.T) {
 	require.ErrorIs(t, err, wire.CodeInvalidConfiguration)
 	_, err = c.Fetch(t.Context(), single, part(0).Stream, part(0).Topic, []client.Target{{}}, read)
 	require.ErrorIs(t, err, client.ErrArgument)
+}
+
+func TestNothingIsSentInClearWithEncryption(t *testing.T) {
+	t.Parallel()
+	server, _ := serve(t, 1)
+	c := clientOf(t, server, client.Encrypt(secretKey))
+	batch, err := wire.AppendBatch(nil, nil, texts(0, 1))
+	require.NoError(t, err)
+	_, _, err = c.SendBatch(t.Context(), part(0), 1, batch)
+	require.ErrorIs(t, err, client.ErrArgument)
+
+	config, err := dial.Parse(server.ConnectionString(dial.HTTP))
+	require.NoError(t, err)
+	over, err := config.Client(client.Encrypt(secretKey))
+	require.NoError(t, err)
+	require.NoError(t, over.Connect(t.Context()))
+	t.Cleanup(func() { require.NoError(t, over.Shutdown(context.Background())) })
+	require.NoError(t, over.Login(t.Context(), "iggy", "iggy"))
+	balanced := wire.Partitioning{Kind: wire.PartitionBalanced}
+	require.NoError(t, over.SendPartitioned(t.Context(), part(0).Stream, part(0).Topic, balanced, []wire.Message{message(t, "over HTTP")}))
+	payloads, faults := walk(t, c)
+	require.Empty(t, faults)
+	require.Equal(t, []string{"over HTTP"}, payloads)
 }
 
 func TestKeyIsCheckedAndNotPrinted(t *testing.T) {

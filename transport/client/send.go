@@ -19,7 +19,14 @@ import (
 func (c *Client) Send(
 	ctx context.Context, to Partition, producer *wire.Producer, messages []wire.Message,
 ) (at wire.Confirmation, found bool, err error) {
-	frame, err := c.sendFrame(to, wire.ToPartition(to.ID), uint32(len(messages)))
+	return c.sendMessages(ctx, to, wire.ToPartition(to.ID), producer, messages)
+}
+
+// sendMessages names, encrypts and encodes messages, and sends them.
+func (c *Client) sendMessages(
+	ctx context.Context, to Partition, by wire.Partitioning, producer *wire.Producer, messages []wire.Message,
+) (at wire.Confirmation, found bool, err error) {
+	frame, err := c.sendFrame(to, by, uint32(len(messages)))
 	if err != nil {
 		return at, false, err
 	}
@@ -49,10 +56,14 @@ func name(messages []wire.Message) {
 }
 
 // SendBatch is [Client.Send] for a batch that [wire.AppendBatch] has made, with the number of its messages. The batch is
-// copied.
+// copied. A client that encrypts refuses it with [ErrArgument]: it cannot tell whether the batch is encrypted.
 func (c *Client) SendBatch(
 	ctx context.Context, to Partition, count uint32, batch []byte,
 ) (at wire.Confirmation, found bool, err error) {
+	if c.config.sealer != nil {
+		return at, false, check(wire.CmdSendMessages,
+			&fault{wire.CodeInvalidCommand, "a client with Encrypt sends with Send, which encrypts"})
+	}
 	frame, err := c.sendFrame(to, wire.ToPartition(to.ID), count)
 	if err != nil {
 		return at, false, err
@@ -61,21 +72,15 @@ func (c *Client) SendBatch(
 	return c.send(ctx, to, frame)
 }
 
-// SendPartitioned is [Client.SendBatch] over HTTP, where the server chooses the partition. Over other transports it is
+// SendPartitioned is [Client.Send] over HTTP, where the server chooses the partition. Over other transports it is
 // [wire.CodeFeatureUnavailable]: there the client names the partition.
 func (c *Client) SendPartitioned(
-	ctx context.Context, stream, topic wire.Identifier, by wire.Partitioning, count uint32, batch []byte,
+	ctx context.Context, stream, topic wire.Identifier, by wire.Partitioning, messages []wire.Message,
 ) error {
 	if !c.sessionless {
 		return &Error{Code: wire.CodeFeatureUnavailable, Call: wire.CmdSendMessages.String()}
 	}
-	to := Partition{Stream: stream, Topic: topic}
-	frame, err := c.sendFrame(to, by, count)
-	if err != nil {
-		return err
-	}
-	*frame = append(*frame, batch...)
-	_, _, err = c.send(ctx, to, frame)
+	_, _, err := c.sendMessages(ctx, Partition{Stream: stream, Topic: topic}, by, nil, messages)
 	return err
 }
 

@@ -81,7 +81,7 @@ func TestWithoutSessionsThereAreNoGroups(t *testing.T) {
 
 func TestServerChoosesThePartitionWithoutSessionsOnly(t *testing.T) {
 	connected(t, func(t *testing.T, _ *fake, c *client.Client) {
-		err := c.SendPartitioned(t.Context(), wire.Named("s"), wire.Named("t"), wire.Partitioning{Kind: wire.PartitionBalanced}, 1, nil)
+		err := c.SendPartitioned(t.Context(), wire.Named("s"), wire.Named("t"), wire.Partitioning{Kind: wire.PartitionBalanced}, texts(0, 1))
 		require.ErrorIs(t, err, wire.CodeFeatureUnavailable)
 	})
 }

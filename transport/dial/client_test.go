@@ -2,6 +2,7 @@ package dial_test
 
 import (
 	"context"
+	"fmt"
 	"log"
 	"testing"
 	"time"
@@ -72,20 +73,35 @@ func TestConfigWrittenDownHasTheDefaultsOfTheClient(t *testing.T) {
 func ExampleClient() {
 	ctx := context.Background()
 	server, err := iggyserver.Start(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	defer server.Close()
 
 	c, err := dial.Client(server.ConnectionString(dial.TCP))
+	check(err)
+	check(c.Connect(ctx))
+	defer func() { check(c.Shutdown(ctx)) }()
+	_, err = c.CreateStream(ctx, "flights", client.StreamOptions{})
+	check(err)
+	_, err = c.CreateTopic(ctx, wire.Named("flights"), "late", 1, client.TopicOptions{})
+	check(err)
+	late := client.Partition{Stream: wire.Named("flights"), Topic: wire.Named("late")} // partition 0
+	_, _, err = c.Send(ctx, late, nil, []wire.Message{{Payload: []byte("AA 11")}, {Payload: []byte("UA 93")}})
+	check(err)
+
+	reader := wire.Consumer{Kind: wire.ConsumerSingle, ID: wire.Named("reader")}
+	polled, err := c.Poll(ctx, reader, late, wire.PollingStrategy{Kind: wire.FromFirst}, wire.PartitionContext{}, client.Read{})
+	check(err)
+	for m, err := range c.Messages(polled.Records) {
+		check(err)
+		fmt.Printf("%d: %s\n", m.Offset, m.Payload)
+	}
+	// Output:
+	// 0: AA 11
+	// 1: UA 93
+}
+
+func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := c.Connect(ctx); err != nil {
-		log.Fatal(err)
-	}
-	if err := c.Shutdown(ctx); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
 }

@@ -2,7 +2,9 @@ package client_test
 
 import (
 	"context"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -67,6 +69,27 @@ func BenchmarkPoll(b *testing.B) {
 		require.NoError(b, err)
 		at += uint64(look(b, polled.Records))
 	}
+}
+
+// BenchmarkRoundTrip sends one message of 100 bytes and polls it. Beside the mean it tells the median and the 99th
+// percentile.
+func BenchmarkRoundTrip(b *testing.B) {
+	c := benchClient(b)
+	one := []wire.Message{{ID: wire.Uint128{Lo: 1}, Payload: make([]byte, 100)}}
+	var took []time.Duration
+	for b.Loop() {
+		begin := time.Now()
+		at, _, err := c.Send(b.Context(), part(0), nil, one)
+		require.NoError(b, err)
+		polled, err := c.Poll(b.Context(), single, part(0),
+			wire.PollingStrategy{Kind: wire.FromOffset, Value: at.BaseOffset}, wire.PartitionContext{}, client.Read{})
+		require.NoError(b, err)
+		require.Equal(b, 1, look(b, polled.Records))
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }
 
 func look(tb testing.TB, records []byte) (n int) {

@@ -135,6 +135,9 @@ func (s *lanes) block(keys []laneKey, operation uint64) {
 
 // unblock frees the lanes that an operation blocks, and says whether there were any.
 func (s *lanes) unblock(operation uint64) bool {
+	if operation == 0 { // what a lane has that is held, and not blocked
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	found := false

@@ -23,6 +23,19 @@ func Encrypt(key []byte) Option {
 	})
 }
 
+// checkSealed refuses messages that are too long once they are encrypted.
+func checkSealed(messages []wire.Message) error {
+	const payload, headers = wire.MaxPayloadSize - wire.SealedExtra, wire.MaxUserHeadersSize - wire.SealedExtra
+	for i, m := range messages {
+		if len(m.Payload) > payload || len(m.UserHeaders) > headers {
+			return check(wire.CmdSendMessages, &fault{wire.CodeInvalidCommand, fmt.Sprintf(
+				"message %d has a payload of %d bytes and headers of %d: with Encrypt there are up to %d and %d",
+				i+1, len(m.Payload), len(m.UserHeaders), payload, headers)})
+		}
+	}
+	return nil
+}
+
 // seal returns the messages encrypted, in memory of their own.
 func (c *Client) seal(messages []wire.Message) []wire.Message {
 	size := 0

@@ -180,6 +180,15 @@ func TestNothingIsSentInClearWithEncryption(t *testing.T) {
 	require.Equal(t, []string{"over HTTP"}, payloads)
 }
 
+func TestMessageIsNoLongerThanItMayBeEncrypted(t *testing.T) {
+	t.Parallel()
+	server, _ := serve(t, 1)
+	c := clientOf(t, server, client.Encrypt(secretKey))
+	_, _, err := c.Send(t.Context(), part(0), nil, []wire.Message{{Payload: make([]byte, wire.MaxPayloadSize-27)}})
+	require.ErrorIs(t, err, client.ErrArgument)
+	require.ErrorContains(t, err, "up to 63999972")
+}
+
 func TestKeyIsCheckedAndNotPrinted(t *testing.T) {
 	t.Parallel()
 	_, err := dial.Client("iggy://iggy:iggy@127.0.0.1:8090", client.Encrypt([]byte("short and secret")))

@@ -32,6 +32,10 @@ func (c *Client) sendMessages(
 	}
 	name(messages)
 	if c.config.sealer != nil {
+		if err := checkSealed(messages); err != nil {
+			c.freeFrame(frame)
+			return at, false, err
+		}
 		messages = c.seal(messages)
 	}
 	longer, err := wire.AppendBatch(*frame, producer, messages)

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/runnel-go/runnel/transport/wire"
@@ -10,6 +11,9 @@ import (
 
 // keptOutcomes is how many outcomes of operations that were uncertain are remembered.
 const keptOutcomes = 256
+
+// errAbandoned ends the attempts to find out about a write that is given up.
+var errAbandoned = errors.New("the operation was abandoned")
 
 // retained are the writes whose outcome is uncertain, and what became of earlier ones.
 type retained struct {
@@ -23,6 +27,7 @@ type retained struct {
 type retainedWrite struct {
 	write *write
 	turn  chan struct{} // holds one while the write is sent again
+	gone  chan struct{} // closed when the write is given up, or its outcome known
 }
 
 // outcome is what became of a write.
@@ -54,7 +59,9 @@ func (c *Client) keep(w *write, err error) bool {
 	if c.retained.writes == nil {
 		c.retained.writes = map[uint64]*retainedWrite{}
 	}
-	c.retained.writes[w.header.Request] = &retainedWrite{write: w, turn: make(chan struct{}, 1)}
+	c.retained.writes[w.header.Request] = &retainedWrite{
+		write: w, turn: make(chan struct{}, 1), gone: make(chan struct{}),
+	}
 	c.lanes.block(w.keys, w.header.Request)
 	w.kept = true
 	return true
@@ -69,6 +76,7 @@ func (c *Client) unretain(operation uint64) bool {
 	if r == nil {
 		return false
 	}
+	close(r.gone)
 	c.lanes.unblock(operation)
 	c.pending.give(len(*r.write.frame))
 	return true
@@ -97,7 +105,7 @@ func (c *Client) ResolveOperation(ctx context.Context, operation uint64) ([]byte
 	defer cancel()
 	r, known := c.lookUp(operation)
 	if r == nil {
-		return known.payload, known.err
+		return slices.Clone(known.payload), known.err
 	}
 	call, turn := r.write.command.String(), r.turn
 	select {
@@ -109,10 +117,25 @@ func (c *Client) ResolveOperation(ctx context.Context, operation uint64) ([]byte
 	}
 	defer func() { <-turn }()
 	if r, known = c.lookUp(operation); r == nil {
-		return known.payload, known.err
+		return slices.Clone(known.payload), known.err
 	}
-	got, err := c.drive(ctx, r.write)
+	got, err := c.drive(r.until(ctx), r.write)
 	return c.resolved(operation, got, err)
+}
+
+// until returns a context that ends with ctx, which has to end, or when the write is given up: it is not to be sent any more
+// then, behind what comes after it in its lanes.
+func (r *retainedWrite) until(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-r.gone:
+			cancel(errAbandoned)
+		case <-ctx.Done():
+			cancel(context.Cause(ctx))
+		}
+	}()
+	return ctx
 }
 
 // resolved notes what became of an operation.
@@ -122,7 +145,7 @@ func (c *Client) resolved(operation uint64, got reply, err error) ([]byte, error
 		return nil, err
 	}
 	if !uncertain {
-		c.remember(operation, outcome{payload: got.payload, err: err})
+		c.remember(operation, outcome{payload: slices.Clone(got.payload), err: err})
 	}
 	c.unretain(operation)
 	return got.payload, err

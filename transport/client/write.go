@@ -177,7 +177,7 @@ func (c *Client) failed(ctx context.Context, w *write, l *link, err error) (repl
 		}
 		return reply{}, true, nil
 	case transport.Unsent(err) && !errors.Is(err, transport.ErrInFlight):
-		return reply{}, false, malformed(w.command.String(), l.addr, err) // the link refuses such a frame
+		return reply{}, false, c.inDoubt(w, malformed(w.command.String(), l.addr, err)) // the link refuses such a frame
 	}
 	return reply{}, true, nil
 }
@@ -286,8 +286,8 @@ func (c *Client) performOnce(ctx context.Context, w *write) (reply, error) {
 		return reply{}, &Error{Code: wire.CodeTransientNotCommitted, Call: call, Addr: l.addr, Err: err}
 	}
 	r, err := readReply(answer, &w.header)
-	if err != nil {
-		return reply{}, malformed(call, l.addr, err)
+	if err != nil { // it may have been done
+		return reply{}, &Error{Code: wire.CodeTransientNotCommitted, Call: call, Addr: l.addr, Err: err}
 	}
 	if r.code != 0 {
 		return r, &Error{Code: r.code, Call: call, Addr: l.addr}

@@ -201,17 +201,6 @@ func TestUncertainWriteBlocksItsLaneUntilItIsResolved(t *testing.T) {
 	}
 }
 
-func TestUncertainWriteIsAbandoned(t *testing.T) {
-	connected(t, func(t *testing.T, f *fake, c *client.Client) {
-		f.next(wire.CmdCreateStream, silent)
-		operation := uncertain(t, c.MakeStream(t.Context(), "s"))
-		require.NoError(t, c.AbandonOperation(operation))
-		require.NoError(t, c.MakeStream(t.Context(), "s"))
-		_, err := c.ResolveOperation(t.Context(), operation)
-		require.ErrorIs(t, err, wire.CodeOperationNotRetained)
-	})
-}
-
 func TestResolvedOperationTellsWhatTheServerRefused(t *testing.T) {
 	connected(t, func(t *testing.T, f *fake, c *client.Client) {
 		f.next(wire.CmdCreateStream, deaf, refuse(wire.CodeStreamNameAlreadyExists))

@@ -9,13 +9,3 @@ type Clock interface {
 	// After returns a channel that receives the time once d has passed, and a function that gives the wait up.
 	After(d time.Duration) (c <-chan time.Time, stop func())
 }
-
-// systemClock is the machine's clock.
-type systemClock struct{}
-
-func (systemClock) Now() time.Time { return time.Now() }
-
-func (systemClock) After(d time.Duration) (<-chan time.Time, func()) {
-	t := time.NewTimer(d)
-	return t.C, func() { t.Stop() }
-}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/runnel-go/runnel/checkpoint"
+	"github.com/runnel-go/runnel/internal/wallclock"
 )
 
 // Defaults of the options, which say what they mean.
@@ -39,7 +40,7 @@ func defaultConfig() config {
 	return config{
 		drainTimeout: defaultDrainTimeout,
 		log:          slog.New(slog.DiscardHandler),
-		clock:        systemClock{},
+		clock:        wallclock.Clock{},
 		maxBatch:     defaultMaxBatch,
 		stallAfter:   defaultStallAfter,
 		inbox:        inboxBatches,

@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
+
+	"github.com/runnel-go/runnel/internal/fsync"
 )
 
 // Who may read: state holds what users' records held, so nobody outside the owner's group.
@@ -66,19 +67,7 @@ func (d diskFolder) Rename(from, to string) error {
 
 func (d diskFolder) Remove(name string) error { return os.Remove(filepath.Join(d.path, name)) }
 
-func (d diskFolder) Sync() error { return syncFolder(d.path) }
-
-// syncFolder makes the names in a folder durable. Windows has no such call; its file system journals them.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
+func (d diskFolder) Sync() error { return fsync.Dir(d.path) }
 
 // makeFolder creates path and what is missing above it, durably.
 func makeFolder(path string) error {
@@ -97,7 +86,7 @@ func makeFolder(path string) error {
 		return err
 	}
 	for _, made := range missing {
-		if err := syncFolder(filepath.Dir(made)); err != nil {
+		if err := fsync.Dir(filepath.Dir(made)); err != nil {
 			return err
 		}
 	}

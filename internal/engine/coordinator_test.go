@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/runnel-go/runnel/checkpoint"
+	"github.com/runnel-go/runnel/internal/wallclock"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,7 +23,7 @@ type rig struct {
 
 func newRig(t *testing.T, cfg Config) *rig {
 	r := &rig{done: make(chan error, 1)}
-	cfg.Clock = wallClock{}
+	cfg.Clock = wallclock.Clock{}
 	if cfg.Cadence.Interval == 0 {
 		cfg.Cadence.Interval = time.Second
 	}

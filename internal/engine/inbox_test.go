@@ -8,15 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/runnel-go/runnel/internal/wallclock"
 )
-
-type wallClock struct{}
-
-func (wallClock) Now() time.Time { return time.Now() }
-func (wallClock) After(d time.Duration) (<-chan time.Time, func()) {
-	t := time.NewTimer(d)
-	return t.C, func() { t.Stop() }
-}
 
 // note is a packet that notes that it was delivered.
 type note struct {
@@ -43,7 +37,7 @@ func (h noteHead) Control(_ context.Context, c Control) error {
 // newNotes returns a task with two inputs that notes what comes, in channels of one batch.
 func newNotes() (t *Task, a, b *Link, got *[]string) {
 	got = new([]string)
-	t = NewTask("notes", 1, wallClock{}, &Tally{})
+	t = NewTask("notes", 1, wallclock.Clock{}, &Tally{})
 	t.SetHead(noteHead{got})
 	a, b = t.Link(&Tally{}), t.Link(&Tally{})
 	t.Seal()

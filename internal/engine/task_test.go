@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/runnel-go/runnel/internal/wallclock"
 )
 
 // noteWaker is a step that is woken by hand and notes it.
@@ -40,7 +42,7 @@ func TestBusyInputHoldsUpNeitherWakerNorTimer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
-		task := NewTask("busy", 8, wallClock{}, &Tally{})
+		task := NewTask("busy", 8, wallclock.Clock{}, &Tally{})
 		task.SetHead(noteHead{&got})
 		waker := noteWaker{make(chan struct{}, 1), &got}
 		task.SetWaker(waker)
@@ -61,7 +63,7 @@ func TestTaskDoesWhatComesBeforeTheFirstItem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
-		task := NewTask("early", 1, wallClock{}, &Tally{})
+		task := NewTask("early", 1, wallclock.Clock{}, &Tally{})
 		task.SetHead(noteHead{&got})
 		task.Before(func(context.Context) error { got = append(got, "before"); return nil })
 		link := task.Link(&Tally{})
@@ -76,7 +78,7 @@ func TestTimersGoOnWhileATaskWaitsForAResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
-		task := NewTask("waits", 1, wallClock{}, &Tally{})
+		task := NewTask("waits", 1, wallclock.Clock{}, &Tally{})
 		task.Add(&noteTimer{time.Now().Add(time.Second), &got})
 		ready := make(chan struct{}, 1)
 		time.AfterFunc(2*time.Second, func() { ready <- struct{}{} })

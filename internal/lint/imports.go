@@ -54,8 +54,8 @@ var arrows = []struct {
 	dir string // one that ends in / stands for what lies in it too
 	may []string
 }{
-	{".", []string{"checkpoint", "internal/engine"}},
-	{"checkpoint", []string{"internal/lockfile"}},
+	{".", []string{"checkpoint", "internal/engine", "internal/wallclock"}},
+	{"checkpoint", []string{"internal/fsync", "internal/lockfile"}},
 	{"internal/engine", []string{"checkpoint"}},
 	{"internal/fileconn/", []string{"internal/fileconn"}},
 	{"internal/transporttest", []string{"transport"}},
@@ -63,10 +63,10 @@ var arrows = []struct {
 	{"flow", []string{".", "checkpoint"}},
 	{"flow/", []string{".", "checkpoint", "flow"}},
 	{"source", []string{".", "checkpoint"}},
-	{"source/sourcetest", []string{".", "checkpoint", "runneltest", "source", "sink"}},
-	{"source/", []string{".", "checkpoint", "source", "internal/codec", "internal/*conn"}},
+	{"source/sourcetest", []string{".", "checkpoint", "runneltest", "source", "sink", "internal/wallclock"}},
+	{"source/", []string{".", "checkpoint", "source", "internal/codec", "internal/*conn", "internal/wallclock"}},
 	{"sink", []string{".", "checkpoint"}},
-	{"sink/sinktest", []string{".", "checkpoint", "runneltest", "source", "sink"}},
+	{"sink/sinktest", []string{".", "checkpoint", "runneltest", "source", "sink", "internal/wallclock"}},
 	{"sink/", []string{".", "checkpoint", "sink", "internal/codec", "internal/*conn"}},
 	{"transport/wire", nil},
 	{"transport/wire/", []string{"transport/wire"}},
@@ -76,11 +76,13 @@ var arrows = []struct {
 	{"transport/tcp", []string{"transport", "transport/internal/"}},
 	{"transport/ws", []string{"transport", "transport/internal/"}},
 	{"transport/quic", []string{"transport", "transport/internal/"}},
-	{"transport/rest", []string{"transport", "transport/internal/", "transport/wire", "transport/wire/"}},
+	{"transport/rest", []string{"transport", "transport/internal/", "transport/wire", "transport/wire/", "internal/wallclock"}},
 	{"transport/dial", []string{"transport", "transport/client", "transport/tcp", "transport/ws", "transport/quic", "transport/rest"}},
 	{"transport/iggyserver/internal/webapi", []string{"transport", "transport/rest", "transport/wire", "transport/iggyserver/internal/"}},
-	{"transport/iggyserver/internal/disk", []string{"transport/wire", "transport/iggyserver/internal/broker", "internal/lockfile"}},
-	{"transport/iggyserver/internal/", []string{"transport/wire"}},
+	{"transport/iggyserver/internal/disk", []string{
+		"transport/wire", "transport/iggyserver/internal/broker", "internal/fsync", "internal/lockfile",
+	}},
+	{"transport/iggyserver/internal/", []string{"transport/wire", "internal/wallclock"}},
 	{"transport/iggyserver", []string{
 		"transport", "transport/dial", "transport/tcp", "transport/ws", "transport/quic", "transport/rest", "transport/wire",
 		"transport/iggyserver/internal/",

@@ -25,6 +25,7 @@ import (
 
 	"github.com/runnel-go/runnel"
 	"github.com/runnel-go/runnel/checkpoint"
+	"github.com/runnel-go/runnel/internal/wallclock"
 	"github.com/runnel-go/runnel/runneltest"
 )
 
@@ -139,7 +140,7 @@ func (s *suite[T]) open(t *testing.T, sys System[T], from checkpoint.Number, tok
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	w, err := sink.Open(ctx, runnel.SinkEnv{
-		Name: "conformance", Log: slog.New(slog.DiscardHandler), Clock: wallClock{},
+		Name: "conformance", Log: slog.New(slog.DiscardHandler), Clock: wallclock.Clock{},
 		From: from, Prepared: token, Durable: true,
 	})
 	if err != nil {
@@ -150,16 +151,6 @@ func (s *suite[T]) open(t *testing.T, sys System[T], from checkpoint.Number, tok
 	p.decider, _ = w.(runnel.Decider)
 	t.Cleanup(p.close)
 	return p
-}
-
-// wallClock is the machine's clock.
-type wallClock struct{}
-
-func (wallClock) Now() time.Time { return time.Now() }
-
-func (wallClock) After(d time.Duration) (<-chan time.Time, func()) {
-	timer := time.NewTimer(d)
-	return timer.C, func() { timer.Stop() }
 }
 
 // do calls a method of the writer, which must succeed and not take long.

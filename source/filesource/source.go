@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
-	"time"
 
 	"github.com/runnel-go/runnel"
 	"github.com/runnel-go/runnel/checkpoint"
 	"github.com/runnel-go/runnel/internal/codec"
 	"github.com/runnel-go/runnel/internal/fileconn"
+	"github.com/runnel-go/runnel/internal/wallclock"
 )
 
 // Source reads files. It is made by one of the constructors of this package.
@@ -124,19 +124,9 @@ func withDefaults(env runnel.SourceEnv) runnel.SourceEnv {
 		env.Log = slog.New(slog.DiscardHandler)
 	}
 	if env.Clock == nil {
-		env.Clock = wallClock{}
+		env.Clock = wallclock.Clock{}
 	}
 	return env
-}
-
-// wallClock is the machine's clock.
-type wallClock struct{}
-
-func (wallClock) Now() time.Time { return time.Now() }
-
-func (wallClock) After(d time.Duration) (<-chan time.Time, func()) {
-	t := time.NewTimer(d)
-	return t.C, func() { t.Stop() }
 }
 
 // openAll finds the files for the first time.

@@ -23,6 +23,7 @@ import (
 
 	"github.com/runnel-go/runnel"
 	"github.com/runnel-go/runnel/checkpoint"
+	"github.com/runnel-go/runnel/internal/wallclock"
 	"github.com/runnel-go/runnel/runneltest"
 )
 
@@ -130,7 +131,7 @@ func (s *suite[T]) open(t *testing.T, sys System[T], from checkpoint.Position, m
 	openCtx, opened := context.WithTimeout(context.Background(), patience)
 	defer opened()
 	r, err := src.Open(openCtx, runnel.SourceEnv{
-		Name: sourceName, Log: slog.New(slog.DiscardHandler), Clock: wallClock{}, MaxBatch: maxBatch,
+		Name: sourceName, Log: slog.New(slog.DiscardHandler), Clock: wallclock.Clock{}, MaxBatch: maxBatch,
 	}, from)
 	if err != nil {
 		t.Fatalf("Open: %v", err)
@@ -143,16 +144,6 @@ func (s *suite[T]) open(t *testing.T, sys System[T], from checkpoint.Position, m
 	}
 	t.Cleanup(rd.close)
 	return rd
-}
-
-// wallClock is the machine's clock.
-type wallClock struct{}
-
-func (wallClock) Now() time.Time { return time.Now() }
-
-func (wallClock) After(d time.Duration) (<-chan time.Time, func()) {
-	timer := time.NewTimer(d)
-	return timer.C, func() { timer.Stop() }
 }
 
 // soon fails the test if f takes long.

@@ -22,6 +22,7 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/runnel-go/runnel/internal/wallclock"
 	"github.com/runnel-go/runnel/transport"
 )
 
@@ -39,7 +40,7 @@ var (
 // NewDialer returns a dialer for an address such as 127.0.0.1:3000 or [::1]:3000. What is wrong with the options is an
 // error of Dial. Proxies that the environment names are not used.
 func NewDialer(addr string, options ...DialOption) *Dialer {
-	d := &Dialer{addr: addr, config: dialConfig{timeout: DefaultDialTimeout, retries: DefaultRetries, clock: systemClock{}}}
+	d := &Dialer{addr: addr, config: dialConfig{timeout: DefaultDialTimeout, retries: DefaultRetries, clock: wallclock.Clock{}}}
 	for _, o := range options {
 		o.applyDial(&d.config)
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/runnel-go/runnel/internal/wallclock"
 	"github.com/runnel-go/runnel/transport"
 )
 
@@ -28,7 +29,7 @@ type Listener struct {
 }
 
 func newListenConfig(options []ListenOption) listenConfig {
-	c := listenConfig{maxConnections: DefaultMaxConnections, clock: systemClock{}}
+	c := listenConfig{maxConnections: DefaultMaxConnections, clock: wallclock.Clock{}}
 	for _, o := range options {
 		o.applyListen(&c)
 	}

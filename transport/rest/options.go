@@ -65,15 +65,6 @@ type Clock interface {
 	After(d time.Duration) (c <-chan time.Time, stop func())
 }
 
-type systemClock struct{}
-
-func (systemClock) Now() time.Time { return time.Now() }
-
-func (systemClock) After(d time.Duration) (<-chan time.Time, func()) {
-	t := time.NewTimer(d)
-	return t.C, func() { t.Stop() }
-}
-
 // Limits sets what frames and requests may take: the lengths are those of the frames that HTTP requests and replies stand
 // for. A body may have twice as many bytes, as JSON is longer. The default is what zeros mean in [transport.Limits].
 func Limits(l transport.Limits) Option { return limits(l) }

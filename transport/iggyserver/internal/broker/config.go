@@ -3,6 +3,7 @@ package broker
 import (
 	"time"
 
+	"github.com/runnel-go/runnel/internal/wallclock"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -77,15 +78,6 @@ type Clock interface {
 	After(d time.Duration) (c <-chan time.Time, stop func())
 }
 
-type systemClock struct{}
-
-func (systemClock) Now() time.Time { return time.Now() }
-
-func (systemClock) After(d time.Duration) (<-chan time.Time, func()) {
-	t := time.NewTimer(d)
-	return t.C, func() { t.Stop() }
-}
-
 // withDefaults returns the configuration with its empty fields filled in.
 func (c Config) withDefaults() Config {
 	or(&c.Username, "iggy")
@@ -95,7 +87,7 @@ func (c Config) withDefaults() Config {
 	or(&c.Oldest, wire.Version0120)
 	or(&c.ServerVersion, "0.10.0")
 	or(&c.Node, wire.ClusterNode{Name: "runnel", Host: "127.0.0.1", TCP: 8090, QUIC: 8080, HTTP: 3000, WebSocket: 8092})
-	or(&c.Clock, Clock(systemClock{}))
+	or(&c.Clock, Clock(wallclock.Clock{}))
 	or(&c.Heartbeat, 30*time.Second)
 	or(&c.RejoinGrace, 3*time.Second)
 	or(&c.HandoverTimeout, 30*time.Second)

@@ -1,12 +1,10 @@
 package disk
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 // Who may read: messages and hashes of passwords are for the owner alone.
@@ -29,18 +27,6 @@ type file interface {
 type opener func(name string, flag int) (file, error)
 
 func openFile(name string, flag int) (file, error) { return os.OpenFile(name, flag, fileMode) }
-
-// syncDir makes the names in a folder durable. Windows has no such call; its file system journals them.
-func syncDir(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
 
 // sizeOf is the number of bytes of a file.
 func sizeOf(f file) (int64, error) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/runnel-go/runnel/internal/fsync"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 )
 
@@ -113,7 +114,7 @@ func (j *journal) rewrite(entries map[string][]byte) error {
 	}
 	err = os.Rename(next, j.name)
 	if err == nil {
-		err = syncDir(filepath.Dir(j.name))
+		err = fsync.Dir(filepath.Dir(j.name))
 	}
 	opened, openErr := j.options.open(j.name, os.O_RDWR)
 	if err = errors.Join(err, openErr); err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/runnel-go/runnel/internal/fsync"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -115,7 +116,7 @@ func (l *log) create(base uint64) (*segment, error) {
 			return nil, err
 		}
 		if durable {
-			if err := syncDir(filepath.Dir(l.dir)); err != nil {
+			if err := fsync.Dir(filepath.Dir(l.dir)); err != nil {
 				return nil, err
 			}
 		}
@@ -128,7 +129,7 @@ func (l *log) create(base uint64) (*segment, error) {
 	}
 	defer l.store.files.give(f)
 	if durable {
-		return s, syncDir(l.dir)
+		return s, fsync.Dir(l.dir)
 	}
 	return s, nil
 }

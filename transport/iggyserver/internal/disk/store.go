@@ -22,6 +22,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/runnel-go/runnel/internal/fsync"
 	"github.com/runnel-go/runnel/internal/lockfile"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 )
@@ -82,7 +83,7 @@ func open(dir string, options Options) (*Store, error) {
 		return nil, err
 	}
 	if options.Fsync != FsyncNever {
-		if err := syncDir(filepath.Dir(dir)); err != nil {
+		if err := fsync.Dir(filepath.Dir(dir)); err != nil {
 			return nil, err
 		}
 	}

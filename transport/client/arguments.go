@@ -28,6 +28,14 @@ func check(command wire.Command, faults ...*fault) error {
 	return nil
 }
 
+// checkSessions refuses a command that is about a session where there is none: over HTTP.
+func (c *Client) checkSessions(command wire.Command) error {
+	if c.sessionless {
+		return &Error{Code: wire.CodeFeatureUnavailable, Call: command.String()}
+	}
+	return nil
+}
+
 // checkText wants a text of so many bytes. The text is not shown: it may be a secret.
 func checkText(code wire.Code, what, text string, least, most int) *fault {
 	switch {

@@ -62,10 +62,9 @@ func (c *Client) requestRaw(ctx context.Context, command wire.Command, body wire
 		r, err := c.ask(ctx, &query{command: command, body: body, raw: raw, lineage: c.begin()})
 		return r.payload, err
 	}
-	frame := c.newFrame()
-	if err := encode(frame, body, raw); err != nil {
-		c.freeFrame(frame)
-		return nil, malformed(command.String(), "", err)
+	frame, err := c.encoded(command, body, raw)
+	if err != nil {
+		return nil, err
 	}
 	r, err := c.perform(ctx, &write{command: command, frame: frame})
 	return r.payload, err

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/runnel-go/runnel/transport/wire"
@@ -53,10 +54,7 @@ func (c *Client) DeleteConsumerGroup(ctx context.Context, of wire.GroupOf) error
 // the error is [wire.CodeConsumerGroupMemberNotFound]. Over HTTP it is [wire.CodeFeatureUnavailable].
 func (c *Client) SyncConsumerGroup(ctx context.Context, of wire.GroupOf) (wire.Assignment, error) {
 	const command = wire.CmdSyncConsumerGroup
-	if c.sessionless {
-		return wire.Assignment{}, &Error{Code: wire.CodeFeatureUnavailable, Call: command.String()}
-	}
-	if err := check(command, checkGroupID(of)); err != nil {
+	if err := cmp.Or(c.checkSessions(command), check(command, checkGroupID(of))); err != nil {
 		return wire.Assignment{}, err
 	}
 	body := &wire.SyncConsumerGroup{GroupOf: of}

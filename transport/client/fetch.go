@@ -36,21 +36,12 @@ func (c *Client) Fetch(
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, read.timeout(), ErrDeadline)
 	defer cancel()
-	q := &query{command: command, lineage: c.begin(), waits: read.Wait > 0, stores: read.AutoCommit}
 	body := &wire.FetchMessages{
 		Consumer: who, Stream: stream, Topic: topic, WaitMicros: uint64(read.Wait.Microseconds()),
 		TimeoutMicros: uint64(read.timeout().Microseconds()), MinCount: read.MinCount, Count: read.Count,
 		MaxBytes: read.MaxBytes, AutoCommit: read.AutoCommit,
 	}
-	q.body = body
-	keys, err := c.aim(ctx, q, body, targets)
-	if err != nil {
-		return wire.FetchedMessages{}, err
-	}
-	if err := c.lanes.take(ctx, keys); err != nil {
-		return wire.FetchedMessages{}, fetchLaneError(command, err)
-	}
-	r, err := c.askIn(ctx, q, keys)
+	q, r, err := c.fetch(ctx, body, targets)
 	if err != nil {
 		return wire.FetchedMessages{}, err
 	}
@@ -63,6 +54,22 @@ func (c *Client) Fetch(
 		return fetched, q.expired(ctx)
 	}
 	return fetched, nil
+}
+
+// fetch asks for what body says of some targets, in the lanes that it takes.
+func (c *Client) fetch(ctx context.Context, body *wire.FetchMessages, targets []Target) (*query, reply, error) {
+	q := &query{
+		command: wire.CmdFetchMessages, body: body, lineage: c.begin(), waits: body.WaitMicros > 0, stores: body.AutoCommit,
+	}
+	keys, err := c.aim(ctx, q, body, targets)
+	if err != nil {
+		return q, reply{}, err
+	}
+	if err := c.lanes.take(ctx, keys); err != nil {
+		return q, reply{}, fetchLaneError(q.command, err)
+	}
+	r, err := c.askIn(ctx, q, keys)
+	return q, r, err
 }
 
 // aim fills in the targets, sends the fetch to the primary of the first one, and returns the lanes of those whose progress

@@ -31,6 +31,16 @@ func stamp(frame transport.Frame, h *wire.RequestHeader) {
 	_ = wire.SetSize(frame)                       // who appended the body has checked it
 }
 
+// encoded returns a frame with a body, or the bytes of one, behind the room of its header.
+func (c *Client) encoded(command wire.Command, body wire.Body, raw []byte) (*[]byte, error) {
+	frame := c.newFrame()
+	if err := encode(frame, body, raw); err != nil {
+		c.freeFrame(frame)
+		return nil, malformed(command.String(), "", err)
+	}
+	return frame, nil
+}
+
 // encode appends a body, or the bytes of one, to a frame.
 func encode(frame *[]byte, body wire.Body, raw []byte) error {
 	if body == nil {

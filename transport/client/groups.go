@@ -45,8 +45,8 @@ func (g *groups) list() []wire.GroupOf {
 // JoinConsumerGroup makes the session a member of a group. When the client has to begin a new session it joins again by
 // itself, before any other call is sent. Over HTTP it is [wire.CodeFeatureUnavailable].
 func (c *Client) JoinConsumerGroup(ctx context.Context, of wire.GroupOf) error {
-	if c.sessionless {
-		return &Error{Code: wire.CodeFeatureUnavailable, Call: wire.CmdJoinConsumerGroup.String()}
+	if err := c.checkSessions(wire.CmdJoinConsumerGroup); err != nil {
+		return err
 	}
 	c.groups.set(of, true) // first, as the session may be replaced right behind the reply
 	_, err := call[wire.Empty](ctx, c, wire.CmdJoinConsumerGroup, &wire.JoinConsumerGroup{GroupOf: of})
@@ -58,8 +58,8 @@ func (c *Client) JoinConsumerGroup(ctx context.Context, of wire.GroupOf) error {
 
 // LeaveConsumerGroup ends the membership of the session in a group. Over HTTP it is [wire.CodeFeatureUnavailable].
 func (c *Client) LeaveConsumerGroup(ctx context.Context, of wire.GroupOf) error {
-	if c.sessionless {
-		return &Error{Code: wire.CodeFeatureUnavailable, Call: wire.CmdLeaveConsumerGroup.String()}
+	if err := c.checkSessions(wire.CmdLeaveConsumerGroup); err != nil {
+		return err
 	}
 	c.groups.set(of, false)
 	_, err := call[wire.Empty](ctx, c, wire.CmdLeaveConsumerGroup, &wire.LeaveConsumerGroup{GroupOf: of})

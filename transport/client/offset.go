@@ -30,16 +30,15 @@ func (c *Client) DeleteOffset(ctx context.Context, who wire.Consumer, of Partiti
 func (c *Client) writeOffset(
 	ctx context.Context, command wire.Command, of Partition, under wire.PartitionContext, body wire.Body,
 ) error {
-	frame := c.newFrame()
-	if err := encode(frame, body, nil); err != nil {
-		c.freeFrame(frame)
-		return malformed(command.String(), "", err)
+	frame, err := c.encoded(command, body, nil)
+	if err != nil {
+		return err
 	}
 	w := &write{command: command, frame: frame, target: &of}
 	if under != (wire.PartitionContext{}) {
 		w.fixed, w.route.context = true, under
 	}
-	_, err := c.perform(ctx, w)
+	_, err = c.perform(ctx, w)
 	return err
 }
 

@@ -91,10 +91,7 @@ func (c *Client) checkRaw(command wire.Command) error {
 		wire.CmdLoginRegisterWithToken, wire.CmdCancelDeferred:
 		return &Error{Code: wire.CodeInvalidCommand, Call: command.String(), Err: ErrSessionCommand}
 	}
-	if c.sessionless {
-		return &Error{Code: wire.CodeFeatureUnavailable, Call: command.String()}
-	}
-	return nil
+	return c.checkSessions(command)
 }
 
 // ofPartition says whether a read is of one partition, or of several.

@@ -13,10 +13,9 @@ func (c *Client) rawWrite(ctx context.Context, command wire.Command, payload []b
 	if err != nil {
 		return nil, err
 	}
-	frame := c.newFrame()
-	if err := encode(frame, nil, payload); err != nil {
-		c.freeFrame(frame)
-		return nil, malformed(command.String(), "", err)
+	frame, err := c.encoded(command, nil, payload)
+	if err != nil {
+		return nil, err
 	}
 	r, err := c.perform(ctx, &write{
 		command: command, frame: frame, target: &of, restarts: command == wire.CmdSendMessages,
@@ -101,17 +100,7 @@ func (c *Client) rawFetch(ctx context.Context, payload []byte) ([]byte, error) {
 		})
 	}
 	body.Targets = nil
-	q := &query{
-		command: command, body: &body, lineage: c.begin(), waits: body.WaitMicros > 0, stores: body.AutoCommit,
-	}
-	keys, err := c.aim(ctx, q, &body, targets)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.lanes.take(ctx, keys); err != nil {
-		return nil, fetchLaneError(command, err)
-	}
-	r, err := c.askIn(ctx, q, keys)
+	_, r, err := c.fetch(ctx, &body, targets)
 	return r.payload, err
 }
 

@@ -72,10 +72,9 @@ func (c *Client) askOnce(ctx context.Context, q *query) (r reply, again bool, er
 	l = c.toward(l, q.target != nil || q.aimed, q.route)
 	h := c.header(l, q.command)
 	h.Context = c.contextOf(q)
-	frame := c.newFrame()
-	if err := encode(frame, q.body, q.raw); err != nil {
-		c.freeFrame(frame)
-		return reply{}, false, malformed(q.command.String(), "", err)
+	frame, err := c.encoded(q.command, q.body, q.raw)
+	if err != nil {
+		return reply{}, false, err
 	}
 	stamp(*frame, &h)
 	q.request = h.Request

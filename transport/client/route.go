@@ -168,8 +168,8 @@ func (c *Client) askRoute(ctx context.Context, lineage uint64, p Partition) (rou
 // Primary returns the number of the node that a partition is read from and written to, and how many partitions its topic has.
 // Over HTTP it is [wire.CodeFeatureUnavailable].
 func (c *Client) Primary(ctx context.Context, p Partition) (replica uint8, partitions uint32, err error) {
-	if c.sessionless {
-		return 0, 0, &Error{Code: wire.CodeFeatureUnavailable, Call: wire.CmdGetPartitionRoute.String()}
+	if err := c.checkSessions(wire.CmdGetPartitionRoute); err != nil {
+		return 0, 0, err
 	}
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()

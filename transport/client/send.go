@@ -90,13 +90,8 @@ func (c *Client) SendPartitioned(
 
 // sendFrame is a frame with all of a send but the batch.
 func (c *Client) sendFrame(to Partition, by wire.Partitioning, count uint32) (*[]byte, error) {
-	frame := c.newFrame()
-	body := &wire.SendMessages{Stream: to.Stream, Topic: to.Topic, Partitioning: by, MessagesCount: count}
-	if err := encode(frame, body, nil); err != nil {
-		c.freeFrame(frame)
-		return nil, malformed(wire.CmdSendMessages.String(), "", err)
-	}
-	return frame, nil
+	return c.encoded(wire.CmdSendMessages,
+		&wire.SendMessages{Stream: to.Stream, Topic: to.Topic, Partitioning: by, MessagesCount: count}, nil)
 }
 
 func (c *Client) send(ctx context.Context, to Partition, frame *[]byte) (at wire.Confirmation, found bool, err error) {

@@ -91,7 +91,7 @@ func (c *Conn) do(ctx context.Context, request transport.Frame) (reply transport
 
 // read reads the reply to a request. What is no reply ends the link.
 func (c *Conn) read(stream *quic.Stream, id uint64) (transport.Frame, error) {
-	reply, err := readFrame(stream, c.limits, c.limits.MaxReplyBytes, 0, &c.room)
+	reply, err := readFrame(stream, c.limits, c.limits.MaxReplyBytes, 0, int(c.room.Load()))
 	if err == nil {
 		err = transport.CheckReply(reply)
 	}
@@ -103,6 +103,7 @@ func (c *Conn) read(stream *quic.Stream, id uint64) (transport.Frame, error) {
 	var gone *quic.StreamError
 	switch {
 	case err == nil:
+		c.room.Store(int64(len(reply)))
 		return reply, nil
 	case errors.As(err, &size) || errors.As(err, &evicted) || errors.Is(err, transport.ErrProtocol):
 		err = transport.NameLimit(err, "MaxReplyBytes")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -30,10 +29,9 @@ func reset(s *quic.Stream) {
 }
 
 // readFrame reads the one frame of a stream, and its end. The first byte has to come within idle, unless that is 0, and
-// the rest within limit. room is the length of the frame before on the connection; nil if it is not to count, as for a
-// server, where many streams may promise as much at once.
+// the rest within limit. room is as in [transport.ReadFrame].
 func readFrame(
-	s *quic.Stream, limits transport.Limits, longest int, idle time.Duration, room *atomic.Int64,
+	s *quic.Stream, limits transport.Limits, longest int, idle time.Duration, room int,
 ) (transport.Frame, error) {
 	var until time.Time
 	if idle > 0 {
@@ -48,12 +46,9 @@ func readFrame(
 	if err := s.SetReadDeadline(time.Now().Add(limits.FrameTimeout)); err != nil {
 		return nil, err
 	}
-	frame, err := transport.ReadFrame(s, longest, roomOf(room))
+	frame, err := transport.ReadFrame(s, longest, room)
 	if err != nil {
 		return nil, late(err, "FrameTimeout", limits.FrameTimeout)
-	}
-	if room != nil {
-		room.Store(int64(len(frame)))
 	}
 	switch n, err := s.Read(make([]byte, 1)); {
 	case n > 0:
@@ -63,13 +58,6 @@ func readFrame(
 	default:
 		return nil, late(err, "FrameTimeout", limits.FrameTimeout)
 	}
-}
-
-func roomOf(room *atomic.Int64) int {
-	if room == nil {
-		return 0
-	}
-	return int(room.Load())
 }
 
 // writeFrame writes the one frame of a stream, and its end.

@@ -27,15 +27,10 @@ const refreshAhead = time.Minute
 // refreshPause is how long after a refresh that failed the next one is tried.
 const refreshPause = 5 * time.Second
 
-// secret returns a text that is not to be printed: fmt shows no more of a function than an address.
-type secret func() string
-
-func newSecret(text string) secret { return func() string { return text } }
-
 // login is what was logged in with.
 type login struct {
 	path string
-	body secret // JSON
+	body transport.Secret // JSON
 }
 
 // identity is who is logged in on a link.
@@ -43,7 +38,7 @@ type identity struct {
 	turn chan struct{} // holds one while a token is fetched
 
 	mu        sync.Mutex
-	token     secret // nil for none; guarded by mu, as what follows
+	token     transport.Secret // empty for none; guarded by mu, as what follows
 	user      uint32
 	refreshAt time.Time // zero for never
 	with      *login    // nil when nobody is logged in
@@ -55,10 +50,10 @@ func newIdentity() *identity { return &identity{turn: make(chan struct{}, 1)} }
 func (i *identity) current(now time.Time) (token string, stale bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.token == nil {
+	if i.token.Empty() {
 		return "", false
 	}
-	return i.token(), !i.refreshAt.IsZero() && !now.Before(i.refreshAt)
+	return i.token.Reveal(), !i.refreshAt.IsZero() && !now.Before(i.refreshAt)
 }
 
 // loggedIn returns the user, and what was logged in with; nil for nobody.
@@ -72,7 +67,7 @@ func (i *identity) loggedIn() (user uint32, with *login) {
 func (i *identity) set(got httpjson.Identity, with *login, now time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.token, i.user, i.with, i.refreshAt = newSecret(got.AccessToken.Token), got.UserID, with, time.Time{}
+	i.token, i.user, i.with, i.refreshAt = transport.NewSecret(got.AccessToken.Token), got.UserID, with, time.Time{}
 	expiry := time.Unix(int64(min(got.AccessToken.Expiry, 1<<40)), 0)
 	if life := expiry.Sub(now); life > 0 { // or else the clocks differ, and the server says when it is over
 		i.refreshAt = expiry.Add(-min(life/10, refreshAhead))
@@ -90,7 +85,7 @@ func (i *identity) later(now time.Time) {
 func (i *identity) forget() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.token, i.with, i.user, i.refreshAt = nil, nil, 0, time.Time{}
+	i.token, i.with, i.user, i.refreshAt = transport.Secret{}, nil, 0, time.Time{}
 }
 
 // token returns what a request carries, after it was replaced if it ends soon. That this fails is no matter yet: the
@@ -107,7 +102,7 @@ func (c *Conn) token(ctx context.Context) string {
 	_, with := c.who.loggedIn()
 	body, err := json.Marshal(httpjson.LoginWithToken{Token: token})
 	if err == nil {
-		_, _, err = c.identify(ctx, &login{path: pathRefresh, body: newSecret(string(body))}, with)
+		_, _, err = c.identify(ctx, &login{path: pathRefresh, body: transport.NewSecret(string(body))}, with)
 	}
 	if err != nil {
 		c.who.later(c.config.clock.Now())
@@ -144,7 +139,7 @@ func (c *Conn) renew(ctx context.Context, refused string) (ok bool, err error) {
 
 // identify fetches a token and takes note of it, and of what to log in with later. The code is why the server gives none.
 func (c *Conn) identify(ctx context.Context, by, later *login) (user uint32, code wire.Code, err error) {
-	got, err := c.exchange(ctx, &outgoing{method: http.MethodPost, path: by.path, body: []byte(by.body()), public: true})
+	got, err := c.exchange(ctx, &outgoing{method: http.MethodPost, path: by.path, body: []byte(by.body.Reveal()), public: true})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -186,12 +181,12 @@ func (c *Conn) logIn(ctx context.Context, h *wire.RequestHeader, body []byte) (t
 func loginOf(password *wire.LoginRegister, token *wire.LoginRegisterWithToken) (*login, error) {
 	if token != nil {
 		body, err := json.Marshal(httpjson.LoginWithToken{Token: token.Token})
-		return &login{path: pathTokenLogin, body: newSecret(string(body))}, err
+		return &login{path: pathTokenLogin, body: transport.NewSecret(string(body))}, err
 	}
 	body, err := json.Marshal(httpjson.Login{
 		Context: &password.Context, Password: password.Password, Username: password.Username, Version: &password.Client.SDKVersion,
 	})
-	return &login{path: pathLogin, body: newSecret(string(body))}, err
+	return &login{path: pathLogin, body: transport.NewSecret(string(body))}, err
 }
 
 // Of a session there is no more than that somebody is logged in.

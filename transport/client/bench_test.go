@@ -21,14 +21,7 @@ func benchClient(b *testing.B) *client.Client {
 	server, err := iggyserver.Start(b.Context(), iggyserver.PasswordRounds(1))
 	require.NoError(b, err)
 	b.Cleanup(func() { _ = server.Close() })
-	config, err := dial.Parse(server.ConnectionString(dial.TCP))
-	require.NoError(b, err)
-	dialer, err := config.Dialer()
-	require.NoError(b, err)
-	c, err := client.New(dialer, client.Password("iggy", "iggy"))
-	require.NoError(b, err)
-	require.NoError(b, c.Connect(b.Context()))
-	b.Cleanup(func() { _ = c.Shutdown(context.Background()) }) // that of b has ended
+	c := connectOver(b, dial.TCP, server)
 	require.NoError(b, c.Setup(b.Context(), 1))
 	return c
 }

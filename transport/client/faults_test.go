@@ -88,9 +88,8 @@ func comesBack(t *testing.T, protocol dial.Protocol, forgets bool) {
 				}
 			}
 			require.NoError(t, c.MakeStream(t.Context(), "after"))
-			assigned, member, err := c.SyncGroup(t.Context(), ofGroup)
+			assigned, err := c.SyncConsumerGroup(t.Context(), ofGroup)
 			require.NoError(t, err)
-			require.True(t, member)
 			require.Equal(t, []uint32{0}, assigned.Partitions)
 			require.LessOrEqual(t, len(everything(t, c, 0)), 1, "nothing is stored twice")
 		})
@@ -146,9 +145,8 @@ func TestOwnershipOfAPartitionIsFenced(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, wire.CodeHistoryUnavailable, fetched.Sections[0].Status)
 	require.NoError(t, c.LeaveConsumerGroup(t.Context(), ofGroup))
-	_, member, err := c.SyncGroup(t.Context(), ofGroup)
-	require.NoError(t, err)
-	require.False(t, member)
+	_, err = c.SyncConsumerGroup(t.Context(), ofGroup)
+	require.ErrorIs(t, err, wire.CodeConsumerGroupMemberNotFound)
 }
 
 func TestReadThatWaitsIsCancelledAtTheServer(t *testing.T) {
@@ -196,14 +194,14 @@ func TestRawRequests(t *testing.T) {
 	_, c := serve(t, 1)
 	body, err := wire.Append(nil, &wire.CreateStream{Name: "raw"})
 	require.NoError(t, err)
-	payload, err := c.Raw(t.Context(), wire.CmdCreateStream, body)
+	payload, err := c.SendBinaryRequest(t.Context(), wire.CmdCreateStream, body)
 	require.NoError(t, err)
 	made, err := wire.Decode[wire.StreamDetails](payload)
 	require.NoError(t, err)
 	require.Equal(t, "raw", made.Stream.Name)
-	payload, err = c.Raw(t.Context(), wire.CmdGetStreams, nil)
+	payload, err = c.SendBinaryRequest(t.Context(), wire.CmdGetStreams, nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, payload)
-	_, err = c.Bytes(t.Context(), wire.CmdGetStats, nil)
+	_, err = c.SendBinaryRequest(t.Context(), wire.CmdGetStats, nil)
 	require.NoError(t, err)
 }

@@ -129,7 +129,7 @@ func TestRosterThatNamesANodeTwiceIsRefused(t *testing.T) {
 func TestNotFoundIsAskedOfTheLeaderBeforeItIsBelieved(t *testing.T) {
 	cluster(t, func(t *testing.T, f *fake, c *client.Client) {
 		f.next(wire.CmdGetStreams, refuse(wire.CodeStreamIDNotFound))
-		_, err := c.ListStreams(t.Context())
+		_, err := c.GetStreams(t.Context())
 		require.ErrorIs(t, err, wire.CodeStreamIDNotFound)
 		require.Equal(t, "tcp://leader:1", f.of(wire.CmdGetStreams)[0].addr)
 		f.next(wire.CmdPollMessagesDeferred, refuse(wire.CodeTopicIDNotFound))

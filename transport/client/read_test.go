@@ -39,7 +39,7 @@ func TestReadIsAskedAnew(t *testing.T) {
 		do      func(ctx context.Context, c *client.Client) error
 	}{
 		{"read", wire.CmdGetStreams, func(ctx context.Context, c *client.Client) error {
-			_, err := c.ListStreams(ctx)
+			_, err := c.GetStreams(ctx)
 			return err
 		}},
 		{"poll", wire.CmdPollMessagesDeferred, func(ctx context.Context, c *client.Client) error {
@@ -70,7 +70,7 @@ func TestReadIsAskedAnew(t *testing.T) {
 func TestReadsCarryTheWatermark(t *testing.T) {
 	connected(t, func(t *testing.T, f *fake, c *client.Client) {
 		require.NoError(t, c.MakeStream(t.Context(), "s"))
-		_, err := c.ListStreams(t.Context())
+		_, err := c.GetStreams(t.Context())
 		require.NoError(t, err)
 		require.EqualValues(t, 2, f.of(wire.CmdGetStreams)[0].header.Context.MetadataOp)
 		require.NoError(t, fetch(t.Context(), c, client.Read{}, 0))
@@ -253,7 +253,7 @@ func TestReadsOfAPartitionFollowIt(t *testing.T) {
 		f.set(func() { f.view = 1 })
 		require.NoError(t, <-done)
 		f.next(wire.CmdGetStreams, refuse(wire.CodeNotPrimary))
-		_, err := c.ListStreams(t.Context())
+		_, err := c.GetStreams(t.Context())
 		require.ErrorIs(t, err, wire.CodeNotPrimary)
 	})
 }
@@ -261,11 +261,11 @@ func TestReadsOfAPartitionFollowIt(t *testing.T) {
 func TestReadInASessionThatIsGoneIsAskedAnewOnce(t *testing.T) {
 	connected(t, func(t *testing.T, f *fake, c *client.Client) {
 		f.forget()
-		_, err := c.ListStreams(t.Context())
+		_, err := c.GetStreams(t.Context())
 		require.NoError(t, err)
 		always := refuse(wire.CodeUnauthenticated)
 		f.next(wire.CmdGetStreams, always, always)
-		_, err = c.ListStreams(t.Context())
+		_, err = c.GetStreams(t.Context())
 		require.ErrorIs(t, err, wire.CodeUnauthenticated)
 	})
 }
@@ -275,7 +275,7 @@ func TestReadThatIsRefusedToTheEnd(t *testing.T) {
 		for range 100 {
 			f.next(wire.CmdGetStreams, refuse(wire.CodeTransientNotCommitted))
 		}
-		_, err := c.ListStreams(t.Context())
+		_, err := c.GetStreams(t.Context())
 		require.ErrorIs(t, err, wire.CodeTransientNotAccepted)
 		require.True(t, client.Retryable(err))
 		require.ErrorIs(t, err, client.ErrDeadline)
@@ -285,7 +285,7 @@ func TestReadThatIsRefusedToTheEnd(t *testing.T) {
 func TestReplyThatIsNoneIsAnError(t *testing.T) {
 	connected(t, func(t *testing.T, f *fake, c *client.Client) {
 		f.next(wire.CmdGetStreams, func(*fakeConn, *asked) (transport.Frame, error) { return transport.Frame("nonsense"), nil })
-		_, err := c.ListStreams(t.Context())
+		_, err := c.GetStreams(t.Context())
 		require.ErrorIs(t, err, wire.CodeInvalidCommand)
 		f.next(wire.CmdPollMessagesDeferred, func(_ *fakeConn, r *asked) (transport.Frame, error) {
 			return f.reply(wire.NewReply(&r.header), &wire.CreateStream{Name: "x"})

@@ -2,7 +2,6 @@ package client_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"testing"
 
@@ -10,22 +9,11 @@ import (
 
 	"github.com/runnel-go/runnel/transport/client"
 	"github.com/runnel-go/runnel/transport/dial"
-	"github.com/runnel-go/runnel/transport/iggyserver"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
 // secretKey is a key whose bytes would be seen in any text they got into.
 var secretKey = bytes.Repeat([]byte("K"), wire.KeySize)
-
-// clientOf returns a client of a server over TCP.
-func clientOf(t *testing.T, server *iggyserver.Server, options ...client.Option) *client.Client {
-	t.Helper()
-	c, err := dial.Client(server.ConnectionString(dial.TCP), options...)
-	require.NoError(t, err)
-	require.NoError(t, c.Connect(t.Context()))
-	t.Cleanup(func() { require.NoError(t, c.Shutdown(context.Background())) })
-	return c
-}
 
 func message(t *testing.T, payload string, headers ...wire.UserHeader) wire.Message {
 	t.Helper()
@@ -64,7 +52,7 @@ func TestHeadersOfEveryKindComeBack(t *testing.T) {
 		client.Header("u128", wire.Uint128Value(big)),
 		client.Header("f32", wire.Float32Value(0.5)), client.Header("f64", wire.Float64Value(-0.25)),
 	}
-	for _, c := range []*client.Client{plain, clientOf(t, server, client.Encrypt(secretKey))} {
+	for _, c := range []*client.Client{plain, connect(t, server, client.Encrypt(secretKey))} {
 		m := message(t, "with headers", headers...)
 		at, _, err := c.Send(t.Context(), part(0), nil, []wire.Message{m})
 		require.NoError(t, err)
@@ -110,7 +98,7 @@ func TestHeaderThatIsNotAllowedIsRefused(t *testing.T) {
 func TestServerSeesNothingOfAnEncryptedMessage(t *testing.T) {
 	t.Parallel()
 	server, plain := serve(t, 1)
-	c := clientOf(t, server, client.Encrypt(secretKey))
+	c := connect(t, server, client.Encrypt(secretKey))
 	sent := []wire.Message{message(t, "payload", client.Header("tenant", wire.StringValue("acme"))), message(t, "")}
 	_, _, err := c.Send(t.Context(), part(0), nil, sent)
 	require.NoError(t, err)
@@ -129,8 +117,8 @@ func TestServerSeesNothingOfAnEncryptedMessage(t *testing.T) {
 func TestMessageThatDoesNotDecryptNamesItsOffsetAndStopsNothing(t *testing.T) {
 	t.Parallel()
 	server, plain := serve(t, 1)
-	c := clientOf(t, server, client.Encrypt(secretKey))
-	other := clientOf(t, server, client.Encrypt(bytes.Repeat([]byte("O"), wire.KeySize)))
+	c := connect(t, server, client.Encrypt(secretKey))
+	other := connect(t, server, client.Encrypt(bytes.Repeat([]byte("O"), wire.KeySize)))
 	for i, by := range []*client.Client{c, other, plain, c} {
 		_, _, err := by.Send(t.Context(), part(0), nil, []wire.Message{message(t, fmt.Sprintf("message %d, longer than what is added", i))})
 		require.NoError(t, err)
@@ -148,7 +136,7 @@ func TestMessageThatDoesNotDecryptNamesItsOffsetAndStopsNothing(t *testing.T) {
 func TestReadThatStoresOffsetsIsRefusedWithEncryption(t *testing.T) {
 	t.Parallel()
 	server, _ := serve(t, 1)
-	c := clientOf(t, server, client.Encrypt(secretKey))
+	c := connect(t, server, client.Encrypt(secretKey))
 	read := client.Read{AutoCommit: true}
 	_, err := c.Poll(t.Context(), single, part(0), wire.PollingStrategy{Kind: wire.FromFirst}, wire.PartitionContext{}, read)
 	require.ErrorIs(t, err, client.ErrArgument)
@@ -160,18 +148,13 @@ func TestReadThatStoresOffsetsIsRefusedWithEncryption(t *testing.T) {
 func TestNothingIsSentInClearWithEncryption(t *testing.T) {
 	t.Parallel()
 	server, _ := serve(t, 1)
-	c := clientOf(t, server, client.Encrypt(secretKey))
+	c := connect(t, server, client.Encrypt(secretKey))
 	batch, err := wire.AppendBatch(nil, nil, texts(0, 1))
 	require.NoError(t, err)
 	_, _, err = c.SendBatch(t.Context(), part(0), 1, batch)
 	require.ErrorIs(t, err, client.ErrArgument)
 
-	config, err := dial.Parse(server.ConnectionString(dial.HTTP))
-	require.NoError(t, err)
-	over, err := config.Client(client.Encrypt(secretKey))
-	require.NoError(t, err)
-	require.NoError(t, over.Connect(t.Context()))
-	t.Cleanup(func() { require.NoError(t, over.Shutdown(context.Background())) })
+	over := connectOver(t, dial.HTTP, server, client.Encrypt(secretKey))
 	require.NoError(t, over.Login(t.Context(), "iggy", "iggy"))
 	balanced := wire.Partitioning{Kind: wire.PartitionBalanced}
 	require.NoError(t, over.SendPartitioned(t.Context(), part(0).Stream, part(0).Topic, balanced, []wire.Message{message(t, "over HTTP")}))
@@ -183,7 +166,7 @@ func TestNothingIsSentInClearWithEncryption(t *testing.T) {
 func TestMessageIsNoLongerThanItMayBeEncrypted(t *testing.T) {
 	t.Parallel()
 	server, _ := serve(t, 1)
-	c := clientOf(t, server, client.Encrypt(secretKey))
+	c := connect(t, server, client.Encrypt(secretKey))
 	_, _, err := c.Send(t.Context(), part(0), nil, []wire.Message{{Payload: make([]byte, wire.MaxPayloadSize-27)}})
 	require.ErrorIs(t, err, client.ErrArgument)
 	require.ErrorContains(t, err, "up to 63999972")

@@ -38,17 +38,10 @@ func connect(t *testing.T, server *iggyserver.Server, options ...client.Option) 
 }
 
 func connectOver(
-	t *testing.T, protocol dial.Protocol, server *iggyserver.Server, options ...client.Option,
+	t testing.TB, protocol dial.Protocol, server *iggyserver.Server, options ...client.Option,
 ) *client.Client {
 	t.Helper()
-	config, err := dial.Parse(server.ConnectionString(protocol))
-	require.NoError(t, err)
-	dialer, err := config.Dialer()
-	require.NoError(t, err)
-	options = append([]client.Option{
-		client.Password(config.Credentials.Username, config.Credentials.Password.Reveal()),
-	}, options...)
-	c, err := client.New(dialer, options...)
+	c, err := dial.Client(server.ConnectionString(protocol), options...)
 	require.NoError(t, err)
 	require.NoError(t, c.Connect(t.Context()))
 	t.Cleanup(func() { require.NoError(t, c.Shutdown(t.Context())) })

@@ -337,7 +337,7 @@ func TestFrameThatTheServerCannotReadIsNotSentForEver(t *testing.T) {
 		require.ErrorIs(t, err, wire.CodeInvalidCommand)
 		require.Len(t, f.of(wire.CmdCreateStream), 2)
 		f.next(wire.CmdGetStreams, bad, bad, bad)
-		_, err = c.ListStreams(t.Context())
+		_, err = c.GetStreams(t.Context())
 		require.ErrorIs(t, err, wire.CodeInvalidCommand)
 		require.Len(t, f.of(wire.CmdGetStreams), 2)
 	})

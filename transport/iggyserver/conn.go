@@ -169,15 +169,24 @@ func (c *conn) answer(reading, writing context.Context, x transport.Exchange) {
 	}
 }
 
-// handle carries a request out. If that panics it is logged, without the request.
+// handle carries a request out.
 func (c *conn) handle(ctx context.Context, r *request) (reply []byte, closing bool) {
-	if p := panics.Try(func() { reply, closing = c.server.faults.handle(ctx, r) }); p != nil {
-		c.server.config.logger.ErrorContext(ctx, "request made the server panic: its connection is closed",
-			"peer", c.peer.RemoteAddr(), "panic", p.String())
+	reply, closing, ok := c.server.carry(ctx, r, "peer", c.peer.RemoteAddr())
+	if !ok {
 		c.link.Close()
-		return nil, true
 	}
 	return reply, closing
+}
+
+// carry carries a request out, with the faults that are set. If that panics it is logged, without the request but with about,
+// and ok is false: the connection is to be closed.
+func (s *Server) carry(ctx context.Context, r *request, about ...any) (reply []byte, closing, ok bool) {
+	if p := panics.Try(func() { reply, closing = s.faults.handle(ctx, r) }); p != nil {
+		s.config.logger.ErrorContext(ctx, "request made the server panic: its connection is closed",
+			append(about, "panic", p.String())...)
+		return nil, true, false
+	}
+	return reply, closing, true
 }
 
 // reply sends the answer to a request: what the broker has, or else why the client has to go. Who does not take it has gone

@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"time"
 
-	"github.com/sourcegraph/conc/panics"
-
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/webapi"
@@ -60,12 +58,7 @@ func (w *web) Execute(ctx context.Context, user uint32, frame transport.Frame) t
 	r := &request{frame: frame, execute: func(ctx context.Context, frame []byte) []byte {
 		return w.Backend.Execute(ctx, user, frame)
 	}}
-	var reply []byte
-	var closing bool
-	if p := panics.Try(func() { reply, closing = w.server.faults.handle(ctx, r) }); p != nil {
-		w.server.config.logger.ErrorContext(ctx, "request made the server panic: its connection is closed", "panic", p.String())
-		return nil
-	}
+	reply, closing, _ := w.server.carry(ctx, r)
 	if closing {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -181,7 +180,7 @@ func (j *journal) compact() {
 	_, err := j.file.ReadAt(data, 0)
 	var entries map[string][]byte
 	if err == nil {
-		entries, _, err = replay(bytes.Clone(data))
+		entries, _, err = replay(data)
 	}
 	if err == nil {
 		err = j.rewrite(entries)

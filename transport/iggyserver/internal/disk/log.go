@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/runnel-go/runnel/internal/fsync"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
@@ -34,8 +35,15 @@ type segment struct {
 	name  string // path
 	base  uint64 // first offset, or that of the next message
 	size  int64
-	index []entry // of some batches, the first one among them
-	last  uint64  // when the newest batch was stored
+	index []entry     // of some batches, the first one among them
+	last  uint64      // when the newest batch was stored
+	dirty atomic.Bool // it may have what is not durable
+}
+
+func newSegment(name string, base uint64) *segment {
+	s := &segment{name: name, base: base}
+	s.dirty.Store(true)
+	return s
 }
 
 // entry is where a batch is.
@@ -122,7 +130,7 @@ func (l *log) create(base uint64) (*segment, error) {
 		}
 		l.made = true
 	}
-	s := &segment{name: l.segmentName(base), base: base}
+	s := newSegment(l.segmentName(base), base)
 	f, err := l.store.files.take(s.name)
 	if err != nil {
 		return nil, err
@@ -145,6 +153,7 @@ func (l *log) write(s *segment, b []byte) error {
 		l.broken = f.Truncate(s.size)
 		return errors.Join(err, l.broken)
 	}
+	s.dirty.Store(true) // behind the write: a sync in between does not know it
 	switch fsync := l.store.options.Fsync; {
 	case fsync == FsyncAlways:
 		if err := f.Sync(); err != nil {
@@ -170,6 +179,9 @@ func (l *log) syncFiles() error {
 	l.reading.RLock()
 	defer l.reading.RUnlock()
 	for _, s := range l.all() {
+		if !s.dirty.Swap(false) {
+			continue
+		}
 		f, err := l.store.files.take(s.name)
 		if err == nil {
 			err = f.Sync()

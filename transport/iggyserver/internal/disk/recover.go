@@ -39,7 +39,7 @@ func openLog(s *Store, dir string, spec broker.LogSpec) (*log, error) {
 
 // recover reads and checks a segment. Only the newest may have an end that is torn.
 func (l *log) recover(base uint64, oldest, newest bool) error {
-	seg := &segment{name: l.segmentName(base), base: base}
+	seg := newSegment(l.segmentName(base), base)
 	if oldest {
 		l.next = base
 	}

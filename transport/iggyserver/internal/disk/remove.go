@@ -95,7 +95,7 @@ func (l *log) shorten(s *segment, next uint64) (*segment, error) {
 		return nil, err
 	}
 	defer l.store.files.give(f)
-	kept := &segment{name: s.name, base: s.base}
+	kept := newSegment(s.name, s.base)
 	head := make([]byte, wire.BatchHeaderSize)
 	for kept.size < s.size {
 		if _, err := f.ReadAt(head, kept.size); err != nil {

@@ -22,6 +22,7 @@ var fences = []struct {
 	{"github.com/quic-go/quic-go", []string{"transport/quic"}},      // QUIC is not in the standard library
 	{"github.com/coder/websocket", []string{"transport/ws"}},        // nor is WebSocket
 	{"github.com/golang-jwt/jwt", []string{"transport/iggyserver"}}, // tokens of the HTTP interface; clients take them as they are
+	{"golang.org/x/net/netutil", []string{"transport/rest"}},        // a bound on the connections of a listener
 	{"github.com/reugn/go-streams", []string{"flow/gostreams"}},
 	{"github.com/schollz/progressbar", []string{"examples"}},
 	{"golang.org/x/term", []string{"examples"}},

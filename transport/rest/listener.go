@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"sync"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/runnel-go/runnel/internal/wallclock"
 	"github.com/runnel-go/runnel/transport"
 )
@@ -60,7 +62,7 @@ func (l *Listener) listen(ctx context.Context, addr string, backend Backend, opt
 		return err
 	}
 	l.addr = listener.Addr().String()
-	listener = newCounted(listener, config.maxConnections)
+	listener = netutil.LimitListener(listener, config.maxConnections)
 	if config.tls != nil {
 		listener = tls.NewListener(listener, config.tls)
 	}
@@ -109,50 +111,4 @@ func (l *Listener) Close() error {
 		return &transport.Error{Op: "close", Addr: l.addr, Err: err}
 	}
 	return nil
-}
-
-// counted is a listener with a bound on its connections.
-type counted struct {
-	net.Listener
-	places chan struct{} // holds one for each connection
-	done   chan struct{}
-	once   sync.Once
-}
-
-func newCounted(l net.Listener, most int) *counted {
-	return &counted{Listener: l, places: make(chan struct{}, most), done: make(chan struct{})}
-}
-
-// Accept waits for a place, then for a connection.
-func (l *counted) Accept() (net.Conn, error) {
-	select {
-	case l.places <- struct{}{}:
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		<-l.places
-		return nil, err
-	}
-	return &place{Conn: conn, give: func() { <-l.places }}, nil
-}
-
-// Close ends the wait for a place, too.
-func (l *counted) Close() error {
-	l.once.Do(func() { close(l.done) })
-	return l.Listener.Close()
-}
-
-// place is a connection that gives its place back once.
-type place struct {
-	net.Conn
-	once sync.Once
-	give func()
-}
-
-// Close closes the connection.
-func (p *place) Close() error {
-	p.once.Do(p.give)
-	return p.Conn.Close()
 }

@@ -105,11 +105,7 @@ func ofPartition(code wire.Code) bool {
 func (c *Conn) nextOffset(ctx context.Context, f *wire.FetchMessages, records []byte) (uint64, wire.Code, error) {
 	t := &f.Targets[0]
 	if len(records) > 0 {
-		var last uint64
-		for r := wire.NewRecords(records); r.Next(); {
-			last = r.Message().Offset
-		}
-		return last + 1, 0, nil
+		return wire.LastOffset(records) + 1, 0, nil
 	}
 	if t.Strategy.Kind != wire.FromNext {
 		return t.Strategy.Value, 0, nil

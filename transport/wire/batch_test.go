@@ -194,3 +194,17 @@ func TestStampingWantsABatch(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, wire.StampBatch(batch[:len(batch)-1], 0, 0, 0), wire.ErrShort)
 }
+
+func TestLastOffsetIsThatOfTheLastBatch(t *testing.T) {
+	t.Parallel()
+	var records []byte
+	for _, base := range []uint64{3, 5} {
+		batch, err := wire.AppendBatch(nil, nil, []wire.Message{{ID: wire.Uint128{Lo: 1}}, {ID: wire.Uint128{Lo: 2}}})
+		require.NoError(t, err)
+		require.NoError(t, wire.StampBatch(batch, 0, base, 1))
+		records = append(records, batch...)
+	}
+	require.EqualValues(t, 6, wire.LastOffset(records))
+	require.EqualValues(t, 4, wire.LastOffset(records[:len(records)/2]))
+	require.Zero(t, wire.LastOffset(nil))
+}

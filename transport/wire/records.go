@@ -88,3 +88,23 @@ func (r *Records) Verify() error {
 
 // Err returns why the walk ended before the end: a [*FieldError], or nil.
 func (r *Records) Err() error { return r.err }
+
+// LastOffset returns the offset of the last message of batches that stand one behind the other; 0 if there is none. Of all
+// batches but the last one it looks at the header only.
+func LastOffset(records []byte) (last uint64) {
+	for len(records) > 0 {
+		h, err := DecodeBatchHeader(records)
+		if err != nil || h.Length > uint64(len(records)) {
+			break
+		}
+		batch := records[:h.Length]
+		records = records[h.Length:]
+		if len(records) > 0 {
+			continue
+		}
+		for r := NewRecords(batch); r.Next(); {
+			last = r.Message().Offset
+		}
+	}
+	return last
+}

@@ -61,59 +61,52 @@ func TestTheRustSDKStoresOnceWhateverHappensToASend(t *testing.T) {
 	}
 }
 
-func TestTheRustSDKSaysWhenItCannotKnowWhatWasStored(t *testing.T) {
+// each runs a test with the program over some protocols.
+func each(t *testing.T, over []dial.Protocol, test func(t *testing.T, p program, protocol dial.Protocol)) {
+	t.Helper()
 	t.Parallel()
 	p := built(t)
-	for _, protocol := range binary {
+	for _, protocol := range over {
 		t.Run(string(protocol), func(t *testing.T) {
 			t.Parallel()
-			server := start(t)
-			p.pausing(t, server.ConnectionString(protocol), "lost", func() {
-				server.Faults().Refuse(wire.CmdBindSession, 1, wire.CodeUnauthenticated)
-				server.Faults().CloseBefore(wire.CmdSendMessages, 1)
-			})
+			test(t, p, protocol)
 		})
 	}
+}
+
+func TestTheRustSDKSaysWhenItCannotKnowWhatWasStored(t *testing.T) {
+	each(t, binary, func(t *testing.T, p program, protocol dial.Protocol) {
+		server := start(t)
+		p.pausing(t, server.ConnectionString(protocol), "lost", func() {
+			server.Faults().Refuse(wire.CmdBindSession, 1, wire.CodeUnauthenticated)
+			server.Faults().CloseBefore(wire.CmdSendMessages, 1)
+		})
+	})
 }
 
 func TestAnIdempotentProducerOfTheRustSDKStoresOnceThoughItLosesItsSession(t *testing.T) {
-	t.Parallel()
-	p := built(t)
-	for _, protocol := range binary {
-		t.Run(string(protocol), func(t *testing.T) {
-			t.Parallel()
-			server := start(t)
-			p.pausing(t, server.ConnectionString(protocol), "idempotent", func() {
-				server.Faults().Refuse(wire.CmdBindSession, 1, wire.CodeUnauthenticated)
-				server.Faults().CloseAfter(wire.CmdSendMessages, 1)
-			})
+	each(t, binary, func(t *testing.T, p program, protocol dial.Protocol) {
+		server := start(t)
+		p.pausing(t, server.ConnectionString(protocol), "idempotent", func() {
+			server.Faults().Refuse(wire.CmdBindSession, 1, wire.CodeUnauthenticated)
+			server.Faults().CloseAfter(wire.CmdSendMessages, 1)
 		})
-	}
+	})
 }
 
 func TestTheRustSDKBeginsAgainWithANewServer(t *testing.T) {
-	t.Parallel()
-	p := built(t)
-	for _, protocol := range protocols {
-		t.Run(string(protocol), func(t *testing.T) {
-			t.Parallel()
-			server := start(t)
-			p.pausing(t, server.ConnectionString(protocol), "empty", func() { again(t, server, protocol) })
-		})
-	}
+	each(t, protocols, func(t *testing.T, p program, protocol dial.Protocol) {
+		server := start(t)
+		p.pausing(t, server.ConnectionString(protocol), "empty", func() { again(t, server, protocol) })
+	})
 }
 
 func TestTheRustSDKGoesOnWithAServerThatHasKeptItsData(t *testing.T) {
-	t.Parallel()
-	p := built(t)
-	for _, protocol := range protocols {
-		t.Run(string(protocol), func(t *testing.T) {
-			t.Parallel()
-			data := iggyserver.Data(t.TempDir())
-			server := start(t, data)
-			p.pausing(t, server.ConnectionString(protocol), "kept", func() { again(t, server, protocol, data) })
-		})
-	}
+	each(t, protocols, func(t *testing.T, p program, protocol dial.Protocol) {
+		data := iggyserver.Data(t.TempDir())
+		server := start(t, data)
+		p.pausing(t, server.ConnectionString(protocol), "kept", func() { again(t, server, protocol, data) })
+	})
 }
 
 // again closes a server and starts another one at its address for a protocol.

@@ -203,7 +203,7 @@ func (r *request) noteServed(q *query, places []place, sections []wire.FetchSect
 		if section.Count == 0 {
 			continue
 		}
-		section.NextOffset = lastOffset(section.Records) + 1
+		section.NextOffset = wire.LastOffset(section.Records) + 1
 		if at.reader.group != nil {
 			o := at.reader.group.owned[at.partition.id]
 			o.served = max(o.served, section.NextOffset)
@@ -221,24 +221,4 @@ func (p *place) stillOwned() bool {
 	}
 	_, ok := p.reader.group.reads(p.reader.member, p.partition, p.generation)
 	return ok
-}
-
-// lastOffset returns the offset of the last message of some batches.
-func lastOffset(records []byte) uint64 {
-	var last uint64
-	for len(records) > 0 {
-		h, err := wire.DecodeBatchHeader(records)
-		if err != nil || h.Length > uint64(len(records)) {
-			break
-		}
-		batch := records[:h.Length]
-		records = records[h.Length:]
-		if len(records) > 0 {
-			continue
-		}
-		for r := wire.NewRecords(batch); r.Next(); {
-			last = r.Message().Offset
-		}
-	}
-	return last
 }

@@ -60,6 +60,7 @@ var arrows = []struct {
 	{"internal/engine", []string{"checkpoint"}},
 	{"internal/fileconn/", []string{"internal/fileconn"}},
 	{"internal/transporttest", []string{"transport"}},
+	{"internal/wiretest", []string{"transport/wire"}},
 	{"internal/", nil},
 	{"flow", []string{".", "checkpoint"}},
 	{"flow/", []string{".", "checkpoint", "flow"}},

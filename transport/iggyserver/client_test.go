@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
@@ -106,9 +107,9 @@ func (c *client) loginFrame(password string) transport.Frame {
 // enter takes note of the reply to a login or a bind.
 func (c *client) enter(reply transport.Frame) {
 	c.t.Helper()
-	code, payload := open(c.t, reply)
+	_, code, payload := wiretest.Open(c.t, reply)
 	require.Zero(c.t, code)
-	c.session = decode[wire.Registered](c.t, payload).Session
+	c.session = wiretest.Decode[wire.Registered](c.t, payload).Session
 }
 
 // bindFrame asks for the session to go on over this connection.
@@ -163,7 +164,8 @@ func (c *client) try(at wire.PartitionContext, command wire.Command, body wire.B
 	h.Context = at
 	reply, err := c.do(c.frame(h, body))
 	require.NoError(c.t, err)
-	return open(c.t, reply)
+	_, code, payload := wiretest.Open(c.t, reply)
+	return code, payload
 }
 
 // ok sends a command that has to succeed and returns the payload of the reply.
@@ -183,28 +185,6 @@ func (c *client) evicted() wire.EvictReason {
 	return wire.EvictReason(e.Frame.Reason())
 }
 
-// open takes a reply apart.
-func open(t testing.TB, reply transport.Frame) (wire.Code, []byte) {
-	t.Helper()
-	h, body, err := wire.DecodeReply(reply)
-	require.NoError(t, err)
-	code, payload, err := h.Result(body)
-	require.NoError(t, err)
-	return code, payload
-}
-
-// decode reads a payload.
-func decode[T any, P interface {
-	*T
-	wire.Body
-}](t testing.TB, payload []byte,
-) T {
-	t.Helper()
-	v, err := wire.Decode[T, P](payload)
-	require.NoError(t, err)
-	return v
-}
-
 // The stream and the topic of most tests.
 var (
 	orders = wire.Named("orders")
@@ -222,7 +202,7 @@ func (c *client) createTopic() {
 // route asks who serves the partition.
 func (c *client) route() wire.PartitionRoute {
 	c.t.Helper()
-	return decode[wire.PartitionRoute](c.t, c.ok(wire.CmdGetPartitionRoute, &wire.GetPartitionRoute{Stream: orders, Topic: events}))
+	return wiretest.Decode[wire.PartitionRoute](c.t, c.ok(wire.CmdGetPartitionRoute, &wire.GetPartitionRoute{Stream: orders, Topic: events}))
 }
 
 // at asks for the context of the partition.
@@ -254,7 +234,7 @@ func (c *client) put(payloads ...string) {
 	c.t.Helper()
 	reply, err := c.do(c.sendFrame(payloads...))
 	require.NoError(c.t, err)
-	code, _ := open(c.t, reply)
+	_, code, _ := wiretest.Open(c.t, reply)
 	require.Zero(c.t, code)
 }
 
@@ -281,7 +261,7 @@ func (c *client) all() []string {
 	c.t.Helper()
 	code, payload := c.try(c.at(), wire.CmdPollMessages, polling(0))
 	require.Zero(c.t, code)
-	return payloads(c.t, decode[wire.PolledMessages](c.t, payload).Records)
+	return payloads(c.t, wiretest.Decode[wire.PolledMessages](c.t, payload).Records)
 }
 
 // payloads are those of the messages in a reply, all of whose checksums have to match.

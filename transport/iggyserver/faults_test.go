@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
@@ -35,7 +36,7 @@ func (c *client) send(frame transport.Frame) wire.Code {
 	c.t.Helper()
 	reply, err := c.do(frame)
 	require.NoError(c.t, err)
-	code, _ := open(c.t, reply)
+	_, code, _ := wiretest.Open(c.t, reply)
 	return code
 }
 
@@ -226,7 +227,7 @@ func TestPartitionsAndGroupsBeginANewLife(t *testing.T) {
 		poll.Consumer = wire.Consumer{Kind: wire.ConsumerGroup, ID: group}
 		code, payload := c.try(c.at(), wire.CmdPollMessages, poll)
 		require.Zero(t, code)
-		at := decode[wire.PolledMessages](t, payload).Context
+		at := wiretest.Decode[wire.PolledMessages](t, payload).Context
 		require.NoError(t, faults.Regenerate(orders, events, group))
 		code, _ = c.try(at, wire.CmdPollMessages, poll)
 		require.Equal(t, wire.CodeConsumerGroupPartitionNotOwned, code)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/runneltest"
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
@@ -43,5 +44,5 @@ func TestSilentMemberOfAGroupLosesItsConnectionAndItsPartitions(t *testing.T) {
 // assigned returns the partitions of the client.
 func (c *client) assigned(group wire.GroupOf) []uint32 {
 	c.t.Helper()
-	return decode[wire.Assignment](c.t, c.ok(wire.CmdSyncConsumerGroup, &wire.SyncConsumerGroup{GroupOf: group})).Partitions
+	return wiretest.Decode[wire.Assignment](c.t, c.ok(wire.CmdSyncConsumerGroup, &wire.SyncConsumerGroup{GroupOf: group})).Partitions
 }

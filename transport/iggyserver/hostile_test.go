@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
@@ -198,7 +199,7 @@ func TestClientThatDoesNotReadIsClosed(t *testing.T) {
 	require.NoError(t, err)
 	_, err = transport.ReadFrame(conn, transport.DefaultMaxReplyBytes, 0)
 	require.NoError(t, err)
-	clients := len(decode[wire.Clients](t, c.ok(wire.CmdGetClients, nil)).Clients)
+	clients := len(wiretest.Decode[wire.Clients](t, c.ok(wire.CmdGetClients, nil)).Clients)
 	for range 100 {
 		h := slow.header(wire.CmdPollMessages)
 		h.Context = at
@@ -206,7 +207,7 @@ func TestClientThatDoesNotReadIsClosed(t *testing.T) {
 			break
 		}
 	}
-	for clients == len(decode[wire.Clients](t, c.ok(wire.CmdGetClients, nil)).Clients) {
+	for clients == len(wiretest.Decode[wire.Clients](t, c.ok(wire.CmdGetClients, nil)).Clients) {
 		require.NoError(t, t.Context().Err()) // until the server has closed it
 	}
 	closedBy(t, conn)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
@@ -28,8 +29,8 @@ func TestClientOverHTTPSeesWhatOthersSend(t *testing.T) {
 	c.put("d")
 	r := <-waiting
 	require.NoError(t, r.err)
-	_, payload := open(t, r.reply)
-	require.Equal(t, []string{"d"}, payloads(t, decode[wire.PolledMessages](t, payload).Records))
+	_, _, payload := wiretest.Open(t, r.reply)
+	require.Equal(t, []string{"d"}, payloads(t, wiretest.Decode[wire.PolledMessages](t, payload).Records))
 	require.Equal(t, []string{"a", "b", "c", "d"}, other.all())
 }
 
@@ -38,7 +39,7 @@ func TestWrongPasswordOverHTTPIsACode(t *testing.T) {
 	c := connect(t, start(t), dial.HTTP)
 	reply, err := c.do(c.loginFrame("wrong"))
 	require.NoError(t, err)
-	code, _ := open(t, reply)
+	_, code, _ := wiretest.Open(t, reply)
 	require.Equal(t, wire.CodeInvalidCredentials, code)
 }
 
@@ -71,7 +72,7 @@ func TestFaultsHappenOverHTTPToo(t *testing.T) {
 	reply, err := c.do(c.sendFrame("a"))
 	require.NoError(t, err)
 	<-refused
-	code, _ := open(t, reply)
+	_, code, _ := wiretest.Open(t, reply)
 	require.Equal(t, wire.CodeUnauthorized, code)
 
 	dropped := server.Faults().DropReply(wire.CmdSendMessages, 1)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
@@ -23,8 +24,8 @@ func TestClientLogsInCreatesSendsAndPolls(t *testing.T) {
 		c.put("c")
 		r := <-waiting
 		require.NoError(t, r.err)
-		_, payload := open(t, r.reply)
-		require.Equal(t, []string{"c"}, payloads(t, decode[wire.PolledMessages](t, payload).Records))
+		_, _, payload := wiretest.Open(t, r.reply)
+		require.Equal(t, []string{"c"}, payloads(t, wiretest.Decode[wire.PolledMessages](t, payload).Records))
 	})
 }
 
@@ -58,7 +59,7 @@ func TestWaitIsCancelledByTheClient(t *testing.T) {
 		require.NoError(t, c.conn.Post(t.Context(), c.frame(wire.NewCancel(&h), nil)))
 		r := <-waiting
 		require.NoError(t, r.err)
-		code, _ := open(t, r.reply)
+		_, code, _ := wiretest.Open(t, r.reply)
 		require.Zero(t, code)
 	})
 }

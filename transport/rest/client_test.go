@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/rest"
 	"github.com/runnel-go/runnel/transport/wire"
@@ -133,7 +134,7 @@ func TestRequestsWithTheSameOldTokenShareOneLogin(t *testing.T) {
 	close(replies)
 	require.Len(t, replies, cap(replies))
 	for reply := range replies {
-		code, _ := open(t, reply)
+		_, code, _ := wiretest.Open(t, reply)
 		require.Zero(t, code)
 	}
 	require.Equal(t, 2, s.logins)
@@ -228,7 +229,7 @@ func TestWritesAreRepeatedOnlyIfTheyWereNotCarriedOut(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			code, _ := open(t, reply)
+			_, code, _ := wiretest.Open(t, reply)
 			require.Equal(t, tt.code, code)
 		})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/rest"
 	"github.com/runnel-go/runnel/transport/wire"
@@ -196,22 +197,14 @@ func do(t testing.TB, conn transport.Conn, h wire.RequestHeader, body wire.Body)
 	t.Helper()
 	reply, err := conn.Do(context.Background(), frame(t, h, body))
 	require.NoError(t, err)
-	return open(t, reply)
+	_, code, payload := wiretest.Open(t, reply)
+	return code, payload
 }
 
 // ask is do for a command without a partition.
 func ask(t testing.TB, conn transport.Conn, command wire.Command, body wire.Body) (wire.Code, []byte) {
 	t.Helper()
 	return do(t, conn, wire.NewRequest(command), body)
-}
-
-func open(t testing.TB, reply transport.Frame) (wire.Code, []byte) {
-	t.Helper()
-	h, body, err := wire.DecodeReply(reply)
-	require.NoError(t, err)
-	code, payload, err := h.Result(body)
-	require.NoError(t, err)
-	return code, payload
 }
 
 func handler(t testing.TB, b rest.Backend, options ...rest.ListenOption) http.Handler {

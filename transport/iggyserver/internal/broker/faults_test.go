@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -130,7 +131,7 @@ func TestErrorsOfALogAreTold(t *testing.T) {
 	c.refused(wire.CodeError, wire.CmdDeleteSegments, &wire.DeleteSegments{Stream: orders, Topic: events, Count: 1})
 	l.close = errDisk
 	c.refused(wire.CodeError, wire.CmdDeletePartitions, &wire.DeletePartitions{Stream: orders, Topic: events, Count: 1})
-	require.Empty(t, decode[wire.TopicDetails](t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: events})).Partitions)
+	require.Empty(t, wiretest.Decode[wire.TopicDetails](t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: events})).Partitions)
 }
 
 func TestTheErrorOfALogIsThatOfClose(t *testing.T) {
@@ -193,8 +194,8 @@ func TestARepeatWaitsForTheWriteThatIsAtWork(t *testing.T) {
 		begin <- errDisk
 		synctest.Wait()
 		begin <- nil
-		_, first, _ := open(t, <-replies)
-		_, second, _ := open(t, <-replies)
+		_, first, _ := wiretest.Open(t, <-replies)
+		_, second, _ := wiretest.Open(t, <-replies)
 		require.ElementsMatch(t, []wire.Code{4010, 0}, []wire.Code{first, second}, "after a refusal the repeat is tried")
 	})
 }
@@ -235,7 +236,7 @@ func TestLargeRequestsThatSendNothingAreRefused(t *testing.T) {
 	h := c.header(wire.CmdUpdatePermissions)
 	frame := append(c.frame(h, nil), make([]byte, 1<<20+1)...)
 	require.NoError(t, wire.SetSize(frame))
-	_, code, _ := open(t, c.send(frame))
+	_, code, _ := wiretest.Open(t, c.send(frame))
 	require.Equal(t, wire.CodeInvalidCommand, code)
 }
 

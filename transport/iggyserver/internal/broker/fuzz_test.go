@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -137,6 +138,6 @@ func (c *client) whole() bool {
 	if closing {
 		return false
 	}
-	_, code, _ := open(c.t, reply)
+	_, code, _ := wiretest.Open(c.t, reply)
 	return code == 0
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -35,7 +36,7 @@ func (c *client) join() *client {
 // sync asks for the assignment of the client, which has to be a member.
 func (c *client) sync() wire.Assignment {
 	c.t.Helper()
-	return decode[wire.Assignment](c.t, c.ok(wire.CmdSyncConsumerGroup, &wire.SyncConsumerGroup{GroupOf: workers}))
+	return wiretest.Decode[wire.Assignment](c.t, c.ok(wire.CmdSyncConsumerGroup, &wire.SyncConsumerGroup{GroupOf: workers}))
 }
 
 // take reads from a partition for the group and returns the code, the payloads and the context of the reply.
@@ -45,7 +46,7 @@ func (c *client) take(at wire.PartitionContext, partition, count uint32) (wire.C
 	if code != 0 {
 		return code, nil, wire.PartitionContext{}
 	}
-	got := decode[wire.PolledMessages](c.t, payload)
+	got := wiretest.Decode[wire.PolledMessages](c.t, payload)
 	return 0, payloads(c.t, got.Records), got.Context
 }
 
@@ -54,7 +55,7 @@ func TestAGroupIsThereUntilItIsDeleted(t *testing.T) {
 	c := withGroup(t, 3, func(c *brokerConfig) { c.Limits.Groups = 1 })
 	want := wire.GroupDetails{Group: wire.Group{PartitionsCount: 3, Name: "workers"}}
 	get := func() wire.GroupDetails {
-		return decode[wire.GroupDetails](t, c.ok(wire.CmdGetConsumerGroup, &wire.GetConsumerGroup{GroupOf: workers}))
+		return wiretest.Decode[wire.GroupDetails](t, c.ok(wire.CmdGetConsumerGroup, &wire.GetConsumerGroup{GroupOf: workers}))
 	}
 	require.Equal(t, want, get())
 	c.refused(wire.CodeConsumerGroupNameAlreadyExists, wire.CmdCreateConsumerGroup, &wire.CreateConsumerGroup{Stream: orders, Topic: events, Name: "workers"})
@@ -63,9 +64,9 @@ func TestAGroupIsThereUntilItIsDeleted(t *testing.T) {
 	c.ok(wire.CmdJoinConsumerGroup, &wire.JoinConsumerGroup{GroupOf: workers})
 	want.Group.MembersCount, want.Members = 1, []wire.GroupMember{{Partitions: []uint32{0, 1, 2}}}
 	require.Equal(t, want, get())
-	all := decode[wire.Groups](t, c.ok(wire.CmdGetConsumerGroups, &wire.GetConsumerGroups{Stream: orders, Topic: events}))
+	all := wiretest.Decode[wire.Groups](t, c.ok(wire.CmdGetConsumerGroups, &wire.GetConsumerGroups{Stream: orders, Topic: events}))
 	require.Equal(t, []wire.Group{want.Group}, all.Groups)
-	me := decode[wire.ClientDetails](t, c.ok(wire.CmdGetMe, nil))
+	me := wiretest.Decode[wire.ClientDetails](t, c.ok(wire.CmdGetMe, nil))
 	require.Equal(t, []wire.ClientGroup{{}}, me.Groups)
 
 	c.ok(wire.CmdDeleteConsumerGroup, &wire.DeleteConsumerGroup{GroupOf: workers})
@@ -77,7 +78,7 @@ func TestAGroupIsThereUntilItIsDeleted(t *testing.T) {
 	} {
 		c.refused(wire.CodeConsumerGroupIDNotFound, command, body)
 	}
-	require.Empty(t, decode[wire.ClientDetails](t, c.ok(wire.CmdGetMe, nil)).Groups)
+	require.Empty(t, wiretest.Decode[wire.ClientDetails](t, c.ok(wire.CmdGetMe, nil)).Groups)
 }
 
 func TestWhoIsNotAMemberHasNoAssignment(t *testing.T) {
@@ -248,9 +249,9 @@ func TestAWaitOfAGroupEndsWhenItsPartitionMoves(t *testing.T) {
 		w := one.start(wire.PartitionContext{}, wire.CmdFetchMessages, f)
 		w.waits(t)
 		c.join()
-		_, code, payload := open(t, <-w.reply)
+		_, code, payload := wiretest.Open(t, <-w.reply)
 		require.Zero(t, code)
-		sections := decode[wire.FetchedMessages](t, payload).Sections
+		sections := wiretest.Decode[wire.FetchedMessages](t, payload).Sections
 		require.Zero(t, sections[0].Status)
 		require.NotZero(t, sections[0].Context.OwnerGeneration)
 		require.Equal(t, wire.CodeConsumerGroupPartitionNotOwned, sections[1].Status)

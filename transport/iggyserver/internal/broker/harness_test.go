@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -78,7 +79,7 @@ func (c *client) registration() wire.RequestHeader {
 // enter takes note of the reply to a login.
 func (c *client) enter(reply []byte) {
 	c.t.Helper()
-	_, code, payload := open(c.t, reply)
+	_, code, payload := wiretest.Open(c.t, reply)
 	require.Zero(c.t, code)
 	got, err := wire.Decode[wire.Registered](payload)
 	require.NoError(c.t, err)
@@ -121,16 +122,6 @@ func (c *client) evicted(frame []byte) wire.Eviction {
 	return e
 }
 
-// open takes a reply apart.
-func open(t testing.TB, reply []byte) (wire.ReplyHeader, wire.Code, []byte) {
-	t.Helper()
-	h, body, err := wire.DecodeReply(reply)
-	require.NoError(t, err)
-	code, payload, err := h.Result(body)
-	require.NoError(t, err)
-	return h, code, payload
-}
-
 // try sends a command and returns the code and the payload of the reply.
 func (c *client) try(command wire.Command, body wire.Body) (wire.Code, []byte) {
 	c.t.Helper()
@@ -143,7 +134,7 @@ func (c *client) tryAt(at wire.PartitionContext, command wire.Command, body wire
 	h := c.header(command)
 	h.Context = at
 	reply := c.send(c.frame(h, body))
-	got, code, payload := open(c.t, reply)
+	got, code, payload := wiretest.Open(c.t, reply)
 	require.Equal(c.t, h.Request, got.Request)
 	require.Equal(c.t, h.Operation, got.Operation.Answers())
 	return code, payload
@@ -165,18 +156,6 @@ func (c *client) refused(want wire.Code, command wire.Command, body wire.Body) {
 	require.Empty(c.t, payload)
 }
 
-// decode reads a payload.
-func decode[T any, P interface {
-	*T
-	wire.Body
-}](t testing.TB, payload []byte,
-) T {
-	t.Helper()
-	v, err := wire.Decode[T, P](payload)
-	require.NoError(t, err)
-	return v
-}
-
 // The stream and the topic of most tests.
 var (
 	orders = wire.Named("orders")
@@ -196,7 +175,7 @@ func withTopic(t testing.TB, partitions uint32, change ...func(*broker.Config)) 
 func (c *client) at(partition uint32) wire.PartitionContext {
 	c.t.Helper()
 	payload := c.ok(wire.CmdGetPartitionRoute, &wire.GetPartitionRoute{Stream: orders, Topic: events, Partition: partition})
-	route := decode[wire.PartitionRoute](c.t, payload)
+	route := wiretest.Decode[wire.PartitionRoute](c.t, payload)
 	return wire.PartitionContext{Incarnation: route.Incarnation, MetadataOp: route.MetadataOp}
 }
 
@@ -223,7 +202,7 @@ func (c *client) put(partition uint32, payloads ...string) uint64 {
 	c.t.Helper()
 	code, payload := c.tryAt(c.at(partition), wire.CmdSendMessages, sending(partition, uint32(len(payloads)), batch(c.t, nil, payloads...)))
 	require.Zero(c.t, code)
-	sent := decode[wire.SentMessages](c.t, payload)
+	sent := wiretest.Decode[wire.SentMessages](c.t, payload)
 	require.Len(c.t, sent.Confirmations, 1)
 	return sent.Confirmations[0].BaseOffset
 }
@@ -249,7 +228,7 @@ func (c *client) poll(p *wire.PollMessages) wire.PolledMessages {
 	c.t.Helper()
 	code, payload := c.tryAt(c.at(p.Partition.ID), wire.CmdPollMessages, p)
 	require.Zero(c.t, code)
-	return decode[wire.PolledMessages](c.t, payload)
+	return wiretest.Decode[wire.PolledMessages](c.t, payload)
 }
 
 // payloads are those of the messages in a reply, all of whose checksums have to match.

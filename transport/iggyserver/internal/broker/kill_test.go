@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/disk"
 	"github.com/runnel-go/runnel/transport/wire"
@@ -219,7 +220,7 @@ func requireAcknowledged(t *testing.T, dir string, next, stored uint64) uint64 {
 		Consumer: reader, Stream: orders, Topic: events, Partition: wire.Partition(0),
 	})
 	if stored > 0 {
-		require.GreaterOrEqual(t, decode[wire.ConsumerOffset](t, payload).Stored, stored)
+		require.GreaterOrEqual(t, wiretest.Decode[wire.ConsumerOffset](t, payload).Stored, stored)
 	}
 	return offset
 }

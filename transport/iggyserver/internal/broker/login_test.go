@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -14,9 +15,9 @@ func TestALoginBeginsASession(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newBroker(t))
 	reply := c.send(c.loginFrame("iggy", "iggy"))
-	h, code, payload := open(t, reply)
+	h, code, payload := wiretest.Open(t, reply)
 	require.Zero(t, code)
-	got := decode[wire.Registered](t, payload)
+	got := wiretest.Decode[wire.Registered](t, payload)
 	require.NotZero(t, got.Session)
 	require.Equal(t, wire.Version0122, got.Version)
 	require.Equal(t, "0.10.0", got.ServerVersion)
@@ -122,7 +123,7 @@ func TestOnlyAPingIsAnsweredBeforeTheLogin(t *testing.T) {
 	t.Parallel()
 	c := connect(t, newBroker(t))
 	ping := wire.RequestHeader{Client: c.id, Operation: wire.OpNonReplicated, Command: wire.CmdPing}
-	h, code, payload := open(t, c.send(c.frame(ping, nil)))
+	h, code, payload := wiretest.Open(t, c.send(c.frame(ping, nil)))
 	require.Zero(t, code)
 	require.Empty(t, payload)
 	require.Equal(t, wire.ReplyHeader{Client: c.id, Operation: wire.OpNonReplicated}, h)
@@ -140,7 +141,7 @@ func TestASessionGoesOnOverAnotherConnection(t *testing.T) {
 	c.link.Close()
 	c.dial()
 	c.refused(wire.CodeUnauthenticated, wire.CmdGetMe, nil)
-	got := decode[wire.Registered](t, c.ok(wire.CmdBindSession, c.binding()))
+	got := wiretest.Decode[wire.Registered](t, c.ok(wire.CmdBindSession, c.binding()))
 	require.Equal(t, wire.Registered{Session: c.session, Version: wire.Version0122, ServerVersion: "0.10.0"}, got)
 	c.ok(wire.CmdGetMe, nil)
 }
@@ -151,7 +152,7 @@ func TestABindFindsTheSessionOfALoginWhoseReplyWasLost(t *testing.T) {
 	session := c.session
 	c.dial()
 	c.session = 0
-	got := decode[wire.Registered](t, c.ok(wire.CmdBindSession, c.binding()))
+	got := wiretest.Decode[wire.Registered](t, c.ok(wire.CmdBindSession, c.binding()))
 	require.Equal(t, session, got.Session)
 }
 
@@ -184,7 +185,7 @@ func TestABindThatProvesNothingIsRefused(t *testing.T) {
 func TestALogoutEndsTheSessionButNotTheConnection(t *testing.T) {
 	t.Parallel()
 	c := root(t, newBroker(t))
-	h, code, payload := open(t, c.send(c.frame(c.header(wire.CmdLogout), nil)))
+	h, code, payload := wiretest.Open(t, c.send(c.frame(c.header(wire.CmdLogout), nil)))
 	require.Zero(t, code)
 	require.Empty(t, payload)
 	require.True(t, h.Committed)
@@ -204,7 +205,7 @@ func TestATokenLogsInUntilItExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBroker(t)
 		admin := root(t, b)
-		raw := decode[wire.RawToken](t, admin.ok(wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{
+		raw := wiretest.Decode[wire.RawToken](t, admin.ok(wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{
 			Name: "robot", Expiry: uint64(time.Hour.Microseconds()),
 		}))
 		time.Sleep(time.Hour - time.Second)

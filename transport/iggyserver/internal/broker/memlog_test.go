@@ -7,28 +7,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
-
-// storedAt makes a batch of messages of ten bytes, as it is stored.
-func storedAt(t testing.TB, base, time uint64, count int) []byte {
-	t.Helper()
-	var messages []wire.Message
-	for i := range count {
-		messages = append(messages, wire.Message{ID: wire.Uint128{Lo: 1}, Payload: fmt.Appendf(nil, "%010d", base+uint64(i))})
-	}
-	b, err := wire.AppendBatch(nil, nil, messages)
-	require.NoError(t, err)
-	require.NoError(t, wire.StampBatch(b, 0, base, time))
-	return b
-}
 
 // logOf makes a log with batches of so many messages, one at each second.
 func logOf(t testing.TB, segmentBytes uint64, counts ...int) *memLog {
 	t.Helper()
 	l := newMemLog(segmentBytes)
 	for i, n := range counts {
-		require.NoError(t, l.Append(storedAt(t, l.next, uint64(i+1)*1e6, n)))
+		require.NoError(t, l.Append(wiretest.Stored(t, l.next, uint64(i+1)*1e6, n)))
 	}
 	return l
 }
@@ -63,7 +51,7 @@ func TestALogReadsWhatWasAppended(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	l := logOf(t, 1000)
 	for range 100 {
-		require.NoError(t, l.Append(storedAt(t, l.next, 1, 1+random.IntN(9))))
+		require.NoError(t, l.Append(wiretest.Stored(t, l.next, 1, 1+random.IntN(9))))
 	}
 	for range 300 {
 		from, count := uint64(random.IntN(int(l.next)+3)), 1+random.IntN(40)
@@ -85,7 +73,7 @@ func TestALogReadsWhatWasAppended(t *testing.T) {
 
 func TestALogIsCutIntoSegments(t *testing.T) {
 	t.Parallel()
-	one := uint64(len(storedAt(t, 0, 0, 1)))
+	one := uint64(len(wiretest.Stored(t, 0, 0, 1)))
 	l := logOf(t, 2*one, 1, 1, 1, 1, 1)
 	require.Equal(t, Span{First: 0, Next: 5, Bytes: 5 * one, Segments: 3, OldestUntil: 2e6, Latest: 5e6}, l.Span())
 	require.Equal(t, 3*one, l.After(2))
@@ -97,7 +85,7 @@ func TestALogIsCutIntoSegments(t *testing.T) {
 	require.NoError(t, l.DropSegments(9))
 	require.Equal(t, Span{First: 5, Next: 5, Segments: 1}, l.Span())
 	require.Empty(t, offsets(t, l, 0, everything))
-	require.NoError(t, l.Append(storedAt(t, 5, 0, 1)))
+	require.NoError(t, l.Append(wiretest.Stored(t, 5, 0, 1)))
 	require.Equal(t, []uint64{5}, offsets(t, l, 0, everything))
 }
 
@@ -123,7 +111,7 @@ func TestALogThatIsTruncatedGoesOnFromThere(t *testing.T) {
 		span := l.Span()
 		require.Equal(t, min(next, 6), span.Next)
 		require.Equal(t, l.After(0), span.Bytes)
-		require.NoError(t, l.Append(storedAt(t, span.Next, 9e6, 1)))
+		require.NoError(t, l.Append(wiretest.Stored(t, span.Next, 9e6, 1)))
 		require.Equal(t, span.Next, since(t, l, 9e6))
 		require.Equal(t, uint64(5), reading[2].base, "a read goes on with what it has")
 	}
@@ -132,7 +120,7 @@ func TestALogThatIsTruncatedGoesOnFromThere(t *testing.T) {
 func TestALogRefusesABatchThatDoesNotFollow(t *testing.T) {
 	t.Parallel()
 	l := logOf(t, 1000, 2)
-	require.ErrorContains(t, l.Append(storedAt(t, 3, 0, 1)), "begins at offset 3, the log goes on at 2")
+	require.ErrorContains(t, l.Append(wiretest.Stored(t, 3, 0, 1)), "begins at offset 3, the log goes on at 2")
 	require.ErrorContains(t, l.Append(nil), "append: batch header")
 	require.NoError(t, l.Close())
 	require.Empty(t, offsets(t, l, 0, everything))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -29,7 +30,7 @@ func (c *client) storedOffset(who wire.Consumer, partition uint32) uint64 {
 	c.t.Helper()
 	code, payload := c.tryAt(c.at(partition), wire.CmdGetConsumerOffset, offsetOf(who, partition))
 	require.Zero(c.t, code)
-	return decode[wire.ConsumerOffset](c.t, payload).Stored
+	return wiretest.Decode[wire.ConsumerOffset](c.t, payload).Stored
 }
 
 func TestAnOffsetIsThereFromItsStoreToItsDeletion(t *testing.T) {
@@ -43,7 +44,7 @@ func TestAnOffsetIsThereFromItsStoreToItsDeletion(t *testing.T) {
 	code, _ = c.tryAt(at, wire.CmdStoreConsumerOffset, storing(reader, 0, 1))
 	require.Zero(t, code)
 	_, payload = c.tryAt(at, wire.CmdGetConsumerOffset, offsetOf(reader, 0))
-	require.Equal(t, wire.ConsumerOffset{Current: 2, Stored: 1}, decode[wire.ConsumerOffset](t, payload))
+	require.Equal(t, wire.ConsumerOffset{Current: 2, Stored: 1}, wiretest.Decode[wire.ConsumerOffset](t, payload))
 	require.Equal(t, []string{"c"}, payloads(t, c.poll(polling(reader, 0, from(wire.FromNext, 0), 9)).Records))
 	code, _ = c.tryAt(at, wire.CmdDeleteConsumerOffset, deleting(reader, 0))
 	require.Zero(t, code)
@@ -84,7 +85,7 @@ func TestOffsetsThatCannotBeAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := c.header(wire.CmdStoreConsumerOffset)
 			h.Context = tt.at
-			got, code, _ := open(t, c.send(c.frame(h, tt.body)))
+			got, code, _ := wiretest.Open(t, c.send(c.frame(h, tt.body)))
 			require.Equal(t, tt.want, code)
 			require.Equal(t, tt.want, got.Status, "nothing is committed")
 		})

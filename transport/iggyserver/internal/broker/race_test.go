@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -80,7 +81,7 @@ func (c *client) takeAndCommit(partition uint32, seen *tally) {
 		require.Equal(c.t, wire.CodeConsumerGroupPartitionNotOwned, code)
 		return
 	}
-	got := decode[wire.PolledMessages](c.t, payload)
+	got := wiretest.Decode[wire.PolledMessages](c.t, payload)
 	if got.Count == 0 {
 		return
 	}

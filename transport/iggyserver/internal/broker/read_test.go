@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -139,7 +140,7 @@ func TestAReplyHasNoMoreBytesThanAskedForButOneMessage(t *testing.T) {
 			p := deferred(polling(reader, 0, from(wire.FromOffset, tt.from), 100), 0, 1)
 			p.MaxBytes = tt.most
 			_, payload := c.tryAt(c.at(0), wire.CmdPollMessagesDeferred, p)
-			got := decode[wire.PolledMessages](t, payload)
+			got := wiretest.Decode[wire.PolledMessages](t, payload)
 			require.Equal(t, tt.want, got.Count)
 			require.Len(t, payloads(t, got.Records), int(tt.want))
 		})
@@ -171,7 +172,7 @@ func (c *client) fetching(count uint32, partitions ...uint32) *wire.FetchMessage
 
 func (c *client) fetch(f *wire.FetchMessages) []wire.FetchSection {
 	c.t.Helper()
-	return decode[wire.FetchedMessages](c.t, c.ok(wire.CmdFetchMessages, f)).Sections
+	return wiretest.Decode[wire.FetchedMessages](c.t, c.ok(wire.CmdFetchMessages, f)).Sections
 }
 
 func TestAFetchReadsFromSeveralPartitions(t *testing.T) {
@@ -247,7 +248,7 @@ func TestAPollTakesRoomForWhatItGetsNotForWhatItsLimitsAllow(t *testing.T) {
 	for range 10 {
 		code, payload := c.tryAt(at, wire.CmdPollMessagesDeferred, body)
 		require.Zero(t, code)
-		require.Equal(t, uint32(1), decode[wire.PolledMessages](t, payload).Count)
+		require.Equal(t, uint32(1), wiretest.Decode[wire.PolledMessages](t, payload).Count)
 	}
 	runtime.ReadMemStats(&after)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -13,7 +14,7 @@ func TestAReplyEchoesWhatTheClientChecks(t *testing.T) {
 	c := withTopic(t, 1)
 	h := c.header(wire.CmdSendMessages)
 	h.Context = c.at(0)
-	got, code, _ := open(t, c.send(c.frame(h, sending(0, 1, batch(t, nil, "a")))))
+	got, code, _ := wiretest.Open(t, c.send(c.frame(h, sending(0, 1, batch(t, nil, "a")))))
 	require.Zero(t, code)
 	require.NotZero(t, got.Timestamp)
 	require.Equal(t, wire.ReplyHeader{
@@ -22,7 +23,7 @@ func TestAReplyEchoesWhatTheClientChecks(t *testing.T) {
 	}, got)
 
 	h = c.header(wire.CmdCreateStream)
-	got, code, _ = open(t, c.send(c.frame(h, &wire.CreateStream{Name: "orders"})))
+	got, code, _ = wiretest.Open(t, c.send(c.frame(h, &wire.CreateStream{Name: "orders"})))
 	require.Equal(t, wire.CodeStreamNameAlreadyExists, code)
 	require.Equal(t, wire.ReplyHeader{
 		Checksum: h.Checksum, Client: c.id, Op: got.Op, Commit: got.Op, Timestamp: got.Timestamp, Request: h.Request,
@@ -30,7 +31,7 @@ func TestAReplyEchoesWhatTheClientChecks(t *testing.T) {
 	}, got, "a rejection is committed, too")
 
 	h = c.header(wire.CmdGetStreams)
-	got, _, _ = open(t, c.send(c.frame(h, nil)))
+	got, _, _ = wiretest.Open(t, c.send(c.frame(h, nil)))
 	require.Equal(t, wire.ReplyHeader{Client: c.id, Request: h.Request, Operation: wire.OpNonReplicated}, got)
 }
 
@@ -80,7 +81,7 @@ func TestRequestsThatAreNotValidAreAnswered(t *testing.T) {
 			c := root(t, newBroker(t))
 			h := c.header(wire.CmdCreateStream)
 			tt.change(&h)
-			got, code, _ := open(t, c.send(c.frame(h, tt.body)))
+			got, code, _ := wiretest.Open(t, c.send(c.frame(h, tt.body)))
 			require.Equal(t, tt.want, code)
 			require.Equal(t, h.Request, got.Request)
 			require.False(t, got.Committed)
@@ -123,12 +124,12 @@ func TestAWriteThatWasRefusedIsTriedAgain(t *testing.T) {
 	admin.createUser("ada", wire.UserActive, nil)
 	ada := login(t, b, "ada", "secret")
 	frame := ada.frame(ada.header(wire.CmdCreateStream), &wire.CreateStream{Name: "s"})
-	_, code, _ := open(t, ada.send(frame))
+	_, code, _ := wiretest.Open(t, ada.send(frame))
 	require.Equal(t, wire.CodeUnauthorized, code)
 	admin.ok(wire.CmdUpdatePermissions, &wire.UpdatePermissions{
 		User: wire.Named("ada"), Permissions: &wire.Permissions{Global: wire.GlobalPermissions{ManageStreams: true}},
 	})
-	_, code, _ = open(t, ada.send(frame))
+	_, code, _ = wiretest.Open(t, ada.send(frame))
 	require.Zero(t, code)
 }
 
@@ -141,10 +142,10 @@ func TestAnotherRequestWithTheNumberOfAWriteIsRefused(t *testing.T) {
 	h.Checksum.Hi++
 	otherChecksum := c.frame(h, &wire.CreateStream{Name: "s"})
 	for _, frame := range [][]byte{otherBody, otherChecksum} {
-		_, code, _ := open(t, c.send(frame))
+		_, code, _ := wiretest.Open(t, c.send(frame))
 		require.Equal(t, wire.CodeInvalidCommand, code)
 	}
-	require.Len(t, decode[wire.Streams](t, c.ok(wire.CmdGetStreams, nil)).Streams, 1)
+	require.Len(t, wiretest.Decode[wire.Streams](t, c.ok(wire.CmdGetStreams, nil)).Streams, 1)
 }
 
 func TestARepeatWhoseReplyIsGoneIsToldSo(t *testing.T) {
@@ -158,8 +159,8 @@ func TestARepeatWhoseReplyIsGoneIsToldSo(t *testing.T) {
 	}
 	want := []wire.Code{wire.CodeRequestTooOld, wire.CodeRequestTooOld, wire.CodeRequestAlreadyApplied, 0, 0}
 	for i, frame := range frames {
-		_, code, _ := open(t, c.send(frame))
+		_, code, _ := wiretest.Open(t, c.send(frame))
 		require.Equal(t, want[i], code, i)
 	}
-	require.Len(t, decode[wire.Streams](t, c.ok(wire.CmdGetStreams, nil)).Streams, 5)
+	require.Len(t, wiretest.Decode[wire.Streams](t, c.ok(wire.CmdGetStreams, nil)).Streams, 5)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/disk"
 	"github.com/runnel-go/runnel/transport/wire"
@@ -69,22 +70,22 @@ func filled(t *testing.T, dir string) (s *server, token string) {
 	carol := login(t, s.Broker, "carol", "secret")
 	carol.ok(wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "short", Expiry: 3_600_000_000})
 	raw := carol.ok(wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "token", Expiry: wire.NeverExpires})
-	return s, decode[wire.RawToken](t, raw).Token
+	return s, wiretest.Decode[wire.RawToken](t, raw).Token
 }
 
 // seen is what a client can ask for, but for positions in the log of the metadata.
 func seen(t *testing.T, c *client) map[string]any {
 	t.Helper()
-	topic := decode[wire.TopicDetails](t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: events}))
+	topic := wiretest.Decode[wire.TopicDetails](t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: events}))
 	for i := range topic.Partitions {
 		topic.Partitions[i].Context.MetadataOp = 0
 	}
-	group := decode[wire.GroupDetails](t, c.ok(wire.CmdGetConsumerGroup, &wire.GetConsumerGroup{GroupOf: workers}))
+	group := wiretest.Decode[wire.GroupDetails](t, c.ok(wire.CmdGetConsumerGroup, &wire.GetConsumerGroup{GroupOf: workers}))
 	group.Members, group.Group.MembersCount = nil, 0
 	all := map[string]any{
-		"stream": decode[wire.StreamDetails](t, c.ok(wire.CmdGetStream, &wire.GetStream{Stream: orders})),
+		"stream": wiretest.Decode[wire.StreamDetails](t, c.ok(wire.CmdGetStream, &wire.GetStream{Stream: orders})),
 		"topic":  topic, "group": group,
-		"user": decode[wire.UserDetails](t, c.ok(wire.CmdGetUser, &wire.GetUser{User: wire.Named("carol")})),
+		"user": wiretest.Decode[wire.UserDetails](t, c.ok(wire.CmdGetUser, &wire.GetUser{User: wire.Named("carol")})),
 	}
 	for partition := range uint32(2) {
 		got := c.poll(polling(reader, partition, from(wire.FromFirst, 0), 100))
@@ -98,7 +99,7 @@ func seen(t *testing.T, c *client) map[string]any {
 			Consumer: who, Stream: orders, Topic: events, Partition: wire.Partition(0),
 		})
 		require.Zero(t, code)
-		all[name] = decode[wire.ConsumerOffset](t, payload)
+		all[name] = wiretest.Decode[wire.ConsumerOffset](t, payload)
 	}
 	return all
 }
@@ -121,12 +122,12 @@ func TestARestartKeepsEverythingButSessions(t *testing.T) {
 	carol.enter(carol.send(carol.frame(carol.registration(), &wire.LoginRegisterWithToken{
 		Client: info(), Secret: carol.secret, Token: token,
 	})))
-	tokens := decode[wire.PersonalAccessTokens](t, carol.ok(wire.CmdGetPersonalAccessTokens, &wire.Empty{})).Tokens
+	tokens := wiretest.Decode[wire.PersonalAccessTokens](t, carol.ok(wire.CmdGetPersonalAccessTokens, &wire.Empty{})).Tokens
 	require.Len(t, tokens, 2)
 	require.NotZero(t, tokens[0].ExpiryAt)
 	carol.refused(wire.CodeUnauthorized, wire.CmdCreateStream, &wire.CreateStream{Name: "mine"})
 	require.Equal(t, uint64(3), c.put(0, "e"), "offsets go on")
-	created := decode[wire.StreamDetails](t, c.ok(wire.CmdCreateStream, &wire.CreateStream{Name: "gone"}))
+	created := wiretest.Decode[wire.StreamDetails](t, c.ok(wire.CmdCreateStream, &wire.CreateStream{Name: "gone"}))
 	require.Equal(t, uint32(2), created.Stream.ID, "no number comes back")
 	s.stop(t)
 }
@@ -170,7 +171,7 @@ func TestWhatWasDeletedStaysSo(t *testing.T) {
 	require.Zero(t, code)
 	require.Empty(t, payload)
 	c.ok(wire.CmdCreateConsumerGroup, &wire.CreateConsumerGroup{Stream: orders, Topic: events, Name: "workers"})
-	group := decode[wire.GroupDetails](t, c.ok(wire.CmdGetConsumerGroup, &wire.GetConsumerGroup{GroupOf: workers}))
+	group := wiretest.Decode[wire.GroupDetails](t, c.ok(wire.CmdGetConsumerGroup, &wire.GetConsumerGroup{GroupOf: workers}))
 	require.Equal(t, uint32(1), group.Group.ID, "no number comes back")
 }
 

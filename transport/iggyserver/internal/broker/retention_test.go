@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -61,7 +62,7 @@ func TestATopicThatIsTooLargeLosesItsOldestSegments(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		require.Equal(t, uint64(0), c.first(0))
 		require.Equal(t, uint64(1), c.first(1), "this was the oldest")
-		topic := decode[wire.TopicDetails](t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: events})).Topic
+		topic := wiretest.Decode[wire.TopicDetails](t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: events})).Topic
 		require.Less(t, topic.SizeBytes, uint64(2<<20))
 		require.Equal(t, uint64(3), topic.MessagesCount)
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -117,7 +118,7 @@ func TestASendWithoutAPartitionGoesWhereTheServerChooses(t *testing.T) {
 	to := func(p wire.Partitioning) uint32 {
 		s := sending(0, 1, batch(t, nil, "a"))
 		s.Partitioning = p
-		sent := decode[wire.SentMessages](t, c.ok(wire.CmdSendMessages, s))
+		sent := wiretest.Decode[wire.SentMessages](t, c.ok(wire.CmdSendMessages, s))
 		return sent.Confirmations[0].PartitionID
 	}
 	for i := range uint32(4) {
@@ -185,7 +186,7 @@ func TestAnIdempotentProducerStoresEachBatchOnce(t *testing.T) {
 				code, payload := c.tryAt(c.at(0), wire.CmdSendMessages, sending(0, uint32(s.count), b))
 				require.Equal(t, s.code, code, "step %d", i)
 				if code == 0 {
-					require.Equal(t, s.offset, decode[wire.SentMessages](t, payload).Confirmations[0].BaseOffset, "step %d", i)
+					require.Equal(t, s.offset, wiretest.Decode[wire.SentMessages](t, payload).Confirmations[0].BaseOffset, "step %d", i)
 				}
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -25,7 +26,7 @@ func passing(t testing.TB, at wire.PartitionContext, command wire.Command, body 
 // passed carries out a request of a user without a session.
 func passed(t testing.TB, b *broker.Broker, user uint32, command wire.Command, body wire.Body) (wire.Code, []byte) {
 	t.Helper()
-	_, code, payload := open(t, b.Execute(t.Context(), user, passing(t, wire.PartitionContext{}, command, body)))
+	_, code, payload := wiretest.Open(t, b.Execute(t.Context(), user, passing(t, wire.PartitionContext{}, command, body)))
 	return code, payload
 }
 
@@ -58,7 +59,7 @@ func TestWhatNeedsASessionIsRefusedWithoutOne(t *testing.T) {
 		code, _ := passed(t, c.broker, 0, command, body)
 		require.Equal(t, wire.CodeFeatureUnavailable, code, command)
 	}
-	group := decode[wire.GroupDetails](t, c.ok(wire.CmdGetConsumerGroup, &wire.GetConsumerGroup{GroupOf: of}))
+	group := wiretest.Decode[wire.GroupDetails](t, c.ok(wire.CmdGetConsumerGroup, &wire.GetConsumerGroup{GroupOf: of}))
 	require.Empty(t, group.Members)
 	require.Nil(t, c.broker.Execute(t.Context(), 0, []byte("no frame")))
 }
@@ -66,7 +67,7 @@ func TestWhatNeedsASessionIsRefusedWithoutOne(t *testing.T) {
 func TestUserWithoutASessionHasItsRightsAndNoMore(t *testing.T) {
 	t.Parallel()
 	c := withTopic(t, 1)
-	created := decode[wire.UserDetails](t, c.ok(wire.CmdCreateUser, &wire.CreateUser{
+	created := wiretest.Decode[wire.UserDetails](t, c.ok(wire.CmdCreateUser, &wire.CreateUser{
 		Username: "alice", Password: "alice-secret", Status: wire.UserActive,
 	}))
 	alice := created.User.ID
@@ -79,7 +80,7 @@ func TestUserWithoutASessionHasItsRightsAndNoMore(t *testing.T) {
 	require.Equal(t, wire.CodeUnauthorized, code)
 
 	_, payload := passed(t, c.broker, alice, wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "robot", Expiry: wire.NeverExpires})
-	token := decode[wire.RawToken](t, payload).Token
+	token := wiretest.Decode[wire.RawToken](t, payload).Token
 	user, code = c.broker.CheckToken(token)
 	require.Zero(t, code)
 	require.Equal(t, alice, user)
@@ -114,8 +115,8 @@ func TestReadWithoutASessionWaitsUntilThereIsSomethingOrNobodyWaits(t *testing.T
 		cancel()
 		require.Nil(t, <-gone)
 		c.put(0, "a")
-		_, code, payload := open(t, <-given)
+		_, code, payload := wiretest.Open(t, <-given)
 		require.Zero(t, code)
-		require.Equal(t, []string{"a"}, payloads(t, decode[wire.PolledMessages](t, payload).Records))
+		require.Equal(t, []string{"a"}, payloads(t, wiretest.Decode[wire.PolledMessages](t, payload).Records))
 	})
 }

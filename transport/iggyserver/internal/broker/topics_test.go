@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -13,7 +14,7 @@ func TestStreamsAndTopicsAreThereUntilTheyAreDeleted(t *testing.T) {
 	t.Parallel()
 	c := withTopic(t, 3)
 	c.put(1, "a", "b")
-	topic := decode[wire.TopicDetails](t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: events}))
+	topic := wiretest.Decode[wire.TopicDetails](t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: events}))
 	require.Equal(t, uint32(3), topic.Topic.PartitionsCount)
 	require.Equal(t, uint64(2), topic.Topic.MessagesCount)
 	require.Len(t, topic.Partitions, 3)
@@ -29,19 +30,19 @@ func TestStreamsAndTopicsAreThereUntilTheyAreDeleted(t *testing.T) {
 	require.Equal(t, uint64(1), topic.Partitions[1].CurrentOffset)
 	require.Equal(t, topic.Topic.SizeBytes, topic.Partitions[1].SizeBytes)
 
-	stream := decode[wire.StreamDetails](t, c.ok(wire.CmdGetStream, &wire.GetStream{Stream: wire.ID(0)}))
+	stream := wiretest.Decode[wire.StreamDetails](t, c.ok(wire.CmdGetStream, &wire.GetStream{Stream: wire.ID(0)}))
 	require.Equal(t, []wire.Topic{topic.Topic}, stream.Topics)
 	require.Equal(t, uint64(2), stream.Stream.MessagesCount)
-	topics := decode[wire.Topics](t, c.ok(wire.CmdGetTopics, &wire.GetTopics{Stream: orders}))
+	topics := wiretest.Decode[wire.Topics](t, c.ok(wire.CmdGetTopics, &wire.GetTopics{Stream: orders}))
 	require.Equal(t, stream.Topics, topics.Topics)
-	streams := decode[wire.Streams](t, c.ok(wire.CmdGetStreams, nil))
+	streams := wiretest.Decode[wire.Streams](t, c.ok(wire.CmdGetStreams, nil))
 	require.Equal(t, []wire.Stream{stream.Stream}, streams.Streams)
 
 	c.ok(wire.CmdDeleteTopic, &wire.DeleteTopic{Stream: orders, Topic: wire.ID(0)})
 	require.Empty(t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: events}))
 	c.ok(wire.CmdDeleteStream, &wire.DeleteStream{Stream: orders})
 	require.Empty(t, c.ok(wire.CmdGetStream, &wire.GetStream{Stream: orders}))
-	require.Empty(t, decode[wire.Streams](t, c.ok(wire.CmdGetStreams, nil)).Streams)
+	require.Empty(t, wiretest.Decode[wire.Streams](t, c.ok(wire.CmdGetStreams, nil)).Streams)
 }
 
 func TestMetadataThatCannotBeIsRejected(t *testing.T) {
@@ -156,7 +157,7 @@ func TestOptionsOfATopicAreReadInTheirKindOrAsText(t *testing.T) {
 			if code != 0 {
 				return
 			}
-			topic := decode[wire.TopicDetails](t, payload).Topic
+			topic := wiretest.Decode[wire.TopicDetails](t, payload).Topic
 			require.Equal(t, options(tt.key, tt.want), topic.Explicit)
 			_, derived := topic.Derived.Find(tt.key)
 			require.False(t, derived)
@@ -175,7 +176,7 @@ func TestResourcesAreUpdatedOptionByOption(t *testing.T) {
 	c.ok(wire.CmdUpdateResource, update(options("message_expiry", wire.Uint64Value(9))))
 	c.ok(wire.CmdUpdateResource, update(options("name", wire.StringValue("renamed"))))
 	topic := func() wire.Topic {
-		return decode[wire.TopicDetails](t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: wire.Named("renamed")})).Topic
+		return wiretest.Decode[wire.TopicDetails](t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: wire.Named("renamed")})).Topic
 	}
 	require.Equal(t, options("message_expiry", wire.Uint64Value(9)), topic().Explicit)
 	require.Empty(t, c.ok(wire.CmdGetTopic, &wire.GetTopic{Stream: orders, Topic: events}))
@@ -222,7 +223,7 @@ func TestOptionsAreDescribed(t *testing.T) {
 	t.Parallel()
 	c := root(t, newBroker(t))
 	for _, scope := range []wire.Scope{wire.ScopeTopic, wire.ScopeStream, wire.ScopeUser} {
-		d := decode[wire.OptionDescriptions](t, c.ok(wire.CmdDescribeOptions, &wire.DescribeOptions{Scope: scope}))
+		d := wiretest.Decode[wire.OptionDescriptions](t, c.ok(wire.CmdDescribeOptions, &wire.DescribeOptions{Scope: scope}))
 		require.NotEmpty(t, d.Options)
 		require.Equal(t, "critical_keys", d.Options[len(d.Options)-1].Key)
 	}

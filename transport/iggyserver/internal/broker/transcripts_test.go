@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -92,7 +93,7 @@ func (r *replay) send(i, conn int, frame []byte) {
 		require.Empty(r.t, reply)
 		return
 	}
-	got, code, payload := open(r.t, reply)
+	got, code, payload := wiretest.Open(r.t, reply)
 	require.Equal(r.t, h.Request, got.Request)
 	require.NoError(r.t, got.CheckCommit(&h))
 	require.Equal(r.t, r.refusals[i], code, "frame %d, %s: %s", i, h.Carries(), code)
@@ -116,23 +117,23 @@ func (r *replay) translate(h *wire.RequestHeader, body []byte) []byte {
 	set := func(partition uint32) { h.Context = r.observer.at(partition) }
 	switch h.Carries() {
 	case wire.CmdSendMessages:
-		set(decode[wire.SendMessages](r.t, body).Partitioning.Partition)
+		set(wiretest.Decode[wire.SendMessages](r.t, body).Partitioning.Partition)
 	case wire.CmdPollMessagesDeferred:
-		set(decode[wire.PollMessagesDeferred](r.t, body).Partition.ID)
+		set(wiretest.Decode[wire.PollMessagesDeferred](r.t, body).Partition.ID)
 	case wire.CmdGetConsumerOffset:
-		set(decode[wire.GetConsumerOffset](r.t, body).Partition.ID)
+		set(wiretest.Decode[wire.GetConsumerOffset](r.t, body).Partition.ID)
 	case wire.CmdStoreConsumerOffset:
-		set(decode[wire.StoreConsumerOffset](r.t, body).Partition.ID)
+		set(wiretest.Decode[wire.StoreConsumerOffset](r.t, body).Partition.ID)
 	case wire.CmdDeleteConsumerOffset:
-		set(decode[wire.DeleteConsumerOffset](r.t, body).Partition.ID)
+		set(wiretest.Decode[wire.DeleteConsumerOffset](r.t, body).Partition.ID)
 	case wire.CmdFetchMessages:
-		f := decode[wire.FetchMessages](r.t, body)
+		f := wiretest.Decode[wire.FetchMessages](r.t, body)
 		for i := range f.Targets {
 			f.Targets[i].Incarnation, f.Targets[i].OwnerGeneration = r.observer.at(f.Targets[i].Partition).Incarnation, 0
 		}
 		return r.encode(&f)
 	case wire.CmdBindSession:
-		b := decode[wire.BindSession](r.t, body)
+		b := wiretest.Decode[wire.BindSession](r.t, body)
 		b.Session = h.Session
 		return r.encode(&b)
 	}
@@ -168,7 +169,7 @@ func ifAny[T any, P interface {
 func (r *replay) read(h *wire.RequestHeader, payload []byte) error {
 	switch h.Carries() {
 	case wire.CmdLoginRegister:
-		got := decode[wire.Registered](r.t, payload)
+		got := wiretest.Decode[wire.Registered](r.t, payload)
 		r.sessions[h.Client] = got.Session
 		return nil
 	case wire.CmdBindSession:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -15,7 +16,7 @@ type brokerConfig = broker.Config
 // createUser makes a user with the password "secret".
 func (c *client) createUser(name string, status wire.UserStatus, may *wire.Permissions) wire.UserDetails {
 	c.t.Helper()
-	return decode[wire.UserDetails](c.t, c.ok(wire.CmdCreateUser, &wire.CreateUser{
+	return wiretest.Decode[wire.UserDetails](c.t, c.ok(wire.CmdCreateUser, &wire.CreateUser{
 		Username: name, Password: "secret", Status: status, Permissions: may,
 	}))
 }
@@ -27,15 +28,15 @@ func TestAUserIsThereUntilItIsDeleted(t *testing.T) {
 	made := c.createUser("ada", wire.UserActive, may)
 	require.Equal(t, may, made.Permissions)
 	require.Equal(t, uint32(1), made.User.ID)
-	byName := decode[wire.UserDetails](t, c.ok(wire.CmdGetUser, &wire.GetUser{User: wire.Named("ada")}))
+	byName := wiretest.Decode[wire.UserDetails](t, c.ok(wire.CmdGetUser, &wire.GetUser{User: wire.Named("ada")}))
 	require.Equal(t, made, byName)
-	all := decode[wire.Users](t, c.ok(wire.CmdGetUsers, nil))
+	all := wiretest.Decode[wire.Users](t, c.ok(wire.CmdGetUsers, nil))
 	require.Len(t, all.Users, 2)
 	require.Equal(t, "iggy", all.Users[0].Username)
 
 	ada := login(t, c.broker, "ada", "secret")
 	require.Equal(t, uint32(1), ada.user)
-	token := decode[wire.RawToken](t, ada.ok(wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "mine"}))
+	token := wiretest.Decode[wire.RawToken](t, ada.ok(wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "mine"}))
 	c.ok(wire.CmdDeleteUser, &wire.DeleteUser{User: wire.ID(1)})
 	require.Empty(t, c.ok(wire.CmdGetUser, &wire.GetUser{User: wire.ID(1)}))
 	require.Equal(t, wire.EvictNoSession, ada.evicted(ada.frame(ada.header(wire.CmdGetMe), nil)).Reason)
@@ -98,7 +99,7 @@ func TestAUserThatBecomesInactiveLosesItsSessions(t *testing.T) {
 		Set: wire.Options{{Key: "status", Value: wire.StringValue("inactive")}, {Key: "username", Value: wire.StringValue("eve")}},
 	})
 	require.Equal(t, wire.EvictUserInactive, ada.evicted(ada.frame(ada.header(wire.CmdGetMe), nil)).Reason)
-	got := decode[wire.UserDetails](t, c.ok(wire.CmdGetUser, &wire.GetUser{User: wire.Named("eve")}))
+	got := wiretest.Decode[wire.UserDetails](t, c.ok(wire.CmdGetUser, &wire.GetUser{User: wire.Named("eve")}))
 	require.Equal(t, wire.UserInactive, got.User.Status)
 	c.refused(wire.CodeCannotModifyRootUser, wire.CmdUpdateResource, &wire.UpdateResource{
 		Scope: wire.ScopeUser, User: wire.ID(0), Set: wire.Options{{Key: "status", Value: wire.StringValue("inactive")}},
@@ -108,9 +109,9 @@ func TestAUserThatBecomesInactiveLosesItsSessions(t *testing.T) {
 func TestTokensAreListedAndDeleted(t *testing.T) {
 	t.Parallel()
 	c := root(t, newBroker(t, func(c *brokerConfig) { c.Limits.Tokens = 2 }))
-	raw := decode[wire.RawToken](t, c.ok(wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "one", Expiry: wire.NeverExpires}))
+	raw := wiretest.Decode[wire.RawToken](t, c.ok(wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "one", Expiry: wire.NeverExpires}))
 	c.ok(wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "two"})
-	tokens := decode[wire.PersonalAccessTokens](t, c.ok(wire.CmdGetPersonalAccessTokens, nil))
+	tokens := wiretest.Decode[wire.PersonalAccessTokens](t, c.ok(wire.CmdGetPersonalAccessTokens, nil))
 	require.Equal(t, []wire.PersonalAccessToken{{Name: "one"}, {Name: "two"}}, tokens.Tokens)
 	c.refused(wire.CodePersonalAccessTokenAlreadyExists, wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "one"})
 	c.refused(wire.CodePersonalAccessTokensLimitReached, wire.CmdCreatePersonalAccessToken, &wire.CreatePersonalAccessToken{Name: "three"})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -39,9 +40,9 @@ func (c *client) start(at wire.PartitionContext, command wire.Command, body wire
 // polled waits for the reply of a poll.
 func (w waiting) polled(t *testing.T) wire.PolledMessages {
 	t.Helper()
-	_, code, payload := open(t, <-w.reply)
+	_, code, payload := wiretest.Open(t, <-w.reply)
 	require.Zero(t, code)
-	return decode[wire.PolledMessages](t, payload)
+	return wiretest.Decode[wire.PolledMessages](t, payload)
 }
 
 // waits says that there is no reply yet.
@@ -153,7 +154,7 @@ func TestACancelMayComeBeforeWhatItCancels(t *testing.T) {
 		cancel.Command = wire.CmdCancelDeferred
 		c.send(c.frame(cancel, nil))
 		begun := time.Now()
-		_, code, _ := open(t, c.send(c.frame(h, next(20*time.Second, 1))))
+		_, code, _ := wiretest.Open(t, c.send(c.frame(h, next(20*time.Second, 1))))
 		require.Zero(t, code)
 		require.Zero(t, time.Since(begun))
 	})
@@ -205,10 +206,10 @@ func TestAFetchWaitsForAllItsPartitionsTogether(t *testing.T) {
 		c.put(2, "a")
 		w.waits(t)
 		c.put(0, "b")
-		_, code, payload := open(t, <-w.reply)
+		_, code, payload := wiretest.Open(t, <-w.reply)
 		require.Zero(t, time.Since(begun), "as many as asked for are enough")
 		require.Zero(t, code)
-		sections := decode[wire.FetchedMessages](t, payload).Sections
+		sections := wiretest.Decode[wire.FetchedMessages](t, payload).Sections
 		require.Equal(t, []string{"b"}, payloads(t, sections[0].Records))
 		require.Equal(t, []string{"a"}, payloads(t, sections[2].Records))
 	})
@@ -220,7 +221,7 @@ func TestAWaitEndsWithThePartition(t *testing.T) {
 		c := withTopic(t, 1)
 		w := c.start(c.at(0), wire.CmdPollMessagesDeferred, next(20*time.Second, 1))
 		c.ok(wire.CmdDeleteTopic, &wire.DeleteTopic{Stream: orders, Topic: events})
-		_, code, _ := open(t, <-w.reply)
+		_, code, _ := wiretest.Open(t, <-w.reply)
 		require.Equal(t, wire.CodeTopicIDNotFound, code)
 	})
 }
@@ -254,7 +255,7 @@ func TestARequestThatIsAtWorkChangesNothingOfAClosedBroker(t *testing.T) {
 		create.waits(t)
 		require.NoError(t, c.broker.Close())
 		release()
-		_, code, _ := open(t, <-create.reply)
+		_, code, _ := wiretest.Open(t, <-create.reply)
 		require.Equal(t, wire.CodeTransientNotAccepted, code)
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 )
 
@@ -15,10 +16,10 @@ import (
 // the same way.
 func FuzzOpen(f *testing.F) {
 	journal := appendRecord(appendHead(nil, 1), []broker.Change{{Key: "a", Value: []byte("b")}, {Key: "c"}})
-	batch := stored(f, 0, 1, 2)
+	batch := wiretest.Stored(f, 0, 1, 2)
 	f.Add(journal, batch)
 	f.Add(journal[:len(journal)-1], batch[:len(batch)-1])
-	f.Add([]byte{}, append(batch, stored(f, 2, 1, 1)...))
+	f.Add([]byte{}, append(batch, wiretest.Stored(f, 2, 1, 1)...))
 	f.Fuzz(func(t *testing.T, journal, segment []byte) {
 		dir := t.TempDir()
 		folder := filepath.Join(dir, partitionsName, "1.2.0.77")

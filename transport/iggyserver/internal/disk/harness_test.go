@@ -7,25 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
 // quiet are options that log nothing.
 func quiet() Options { return Options{Logger: slog.New(slog.DiscardHandler)} }
-
-// stored makes a batch of messages of ten bytes, as it is stored.
-func stored(t testing.TB, base, time uint64, count int) []byte {
-	t.Helper()
-	var messages []wire.Message
-	for i := range count {
-		messages = append(messages, wire.Message{ID: wire.Uint128{Lo: 1}, Payload: fmt.Appendf(nil, "%010d", base+uint64(i))})
-	}
-	b, err := wire.AppendBatch(nil, nil, messages)
-	require.NoError(t, err)
-	require.NoError(t, wire.StampBatch(b, 0, base, time))
-	return b
-}
 
 // world is a store with one log.
 type world struct {
@@ -67,7 +55,7 @@ func (w *world) stop(t testing.TB) {
 // put appends a batch of so many messages.
 func (w *world) put(t testing.TB, time uint64, count int) {
 	t.Helper()
-	require.NoError(t, w.log.Append(stored(t, w.log.Span().Next, time, count)))
+	require.NoError(t, w.log.Append(wiretest.Stored(t, w.log.Span().Next, time, count)))
 }
 
 var everything = broker.ReadLimit{Count: 1 << 30, Bytes: 1 << 30}

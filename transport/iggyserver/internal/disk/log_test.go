@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 )
 
@@ -133,7 +134,7 @@ func TestDamageBeforeTheEndIsRefused(t *testing.T) {
 	name := segments(t, dir)[0]
 	data, err := os.ReadFile(name)
 	require.NoError(t, err)
-	first := len(stored(t, 0, 1, 3))
+	first := len(wiretest.Stored(t, 0, 1, 3))
 	for at := range first {
 		bad := append([]byte(nil), data...)
 		bad[at] ^= 0x41
@@ -175,7 +176,7 @@ func TestAFullDiskRefusesAndLeavesEverythingAsItWas(t *testing.T) {
 	w.put(t, 1, 3)
 	require.NoError(t, w.Commit(broker.Change{Key: "a", Value: []byte("1")}))
 	full = true
-	require.ErrorIs(t, w.log.Append(stored(t, 3, 1, 5)), syscall.ENOSPC)
+	require.ErrorIs(t, w.log.Append(wiretest.Stored(t, 3, 1, 5)), syscall.ENOSPC)
 	require.ErrorIs(t, w.Commit(broker.Change{Key: "a", Value: []byte("2")}), syscall.ENOSPC)
 	require.Equal(t, count(0, 3), w.offsets(t, 0, everything))
 	full = false

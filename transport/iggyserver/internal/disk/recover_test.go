@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/internal/wiretest"
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
 )
 
@@ -137,7 +138,7 @@ func TestAnIntervalMakesDurableWhatWasWritten(t *testing.T) {
 		bad := errors.New("input/output error")
 		fault.Store(&bad)
 		time.Sleep(time.Second)
-		require.ErrorContains(t, w.log.Append(stored(t, 2, 1, 1)), "an earlier error: ")
+		require.ErrorContains(t, w.log.Append(wiretest.Stored(t, 2, 1, 1)), "an earlier error: ")
 		fault.Store(nil)
 		w.stop(t)
 	})
@@ -158,11 +159,11 @@ func TestWhatCannotBeMadeDurableIsNotAcknowledged(t *testing.T) {
 	w.put(t, 1, 1)
 	bad := errors.New("input/output error")
 	fault.Store(&bad)
-	require.ErrorIs(t, w.log.Append(stored(t, 1, 1, 1)), bad)
+	require.ErrorIs(t, w.log.Append(wiretest.Stored(t, 1, 1, 1)), bad)
 	require.ErrorIs(t, w.Commit(broker.Change{Key: "a", Value: []byte("1")}), bad)
 	require.ErrorContains(t, w.Commit(broker.Change{Key: "a", Value: []byte("1")}), "an earlier error")
 	fault.Store(nil)
-	require.ErrorContains(t, w.log.Append(stored(t, 1, 1, 1)), "an earlier error")
+	require.ErrorContains(t, w.log.Append(wiretest.Stored(t, 1, 1, 1)), "an earlier error")
 	_ = w.Close() // tells the error of the journal once more
 	w = start(t, dir, 1<<20, quiet())
 	defer w.stop(t)

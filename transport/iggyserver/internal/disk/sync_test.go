@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/runnel-go/runnel/internal/wiretest"
 )
 
 func TestOnlySegmentsThatWereWrittenAreMadeDurable(t *testing.T) {
@@ -25,7 +27,7 @@ func TestOnlySegmentsThatWereWrittenAreMadeDurable(t *testing.T) {
 		require.NoError(t, w.sync())
 		return syncs.Load() - before
 	}
-	fill := func(base uint64) { require.NoError(t, w.log.Append(stored(t, base, 1, 10))) } // one fills a segment
+	fill := func(base uint64) { require.NoError(t, w.log.Append(wiretest.Stored(t, base, 1, 10))) } // one fills a segment
 
 	fill(0)
 	fill(10)

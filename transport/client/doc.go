@@ -25,7 +25,7 @@
 //
 // # Calls by subject
 //
-//   - Login and link: Connect, Disconnect, Shutdown, Login, LoginWithToken, Logout, Ping
+//   - Login and link: Connect, SignIn, Disconnect, Shutdown, Login, LoginWithToken, Logout, Ping
 //   - Server: GetStats, GetMe, GetClient, GetClients, GetClusterMetadata, DescribeOptions, GetSnapshot
 //   - Users: GetUser, GetUsers, CreateUser, UpdateUser, DeleteUser, UpdatePermissions, ChangePassword
 //   - Access tokens: GetPersonalAccessTokens, CreatePersonalAccessToken, DeletePersonalAccessToken

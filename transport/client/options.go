@@ -88,7 +88,7 @@ func fullJitter(limit time.Duration) time.Duration {
 }
 
 // Password makes [Client.Connect] log in with the name of a user and a password. The default is not to log in. Over HTTP it
-// has no effect: call [Client.Login]. Credentials that a server has refused are forgotten.
+// Connect logs nobody in; [Client.SignIn] does with these, too. Credentials that a server has refused are forgotten.
 func Password(username, password string) Option {
 	return option(func(c *config) { c.credentials = &credentials{username: username, password: password} })
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Client makes a client of what a connection string says; [client.Client.Connect] dials and logs in. Options come behind
-// those of the string, and win. Over HTTP the credentials of the string are not used: [client.Client.Login] does what they
-// are for.
+// those of the string, and win. Over HTTP that does not log in: [client.Client.SignIn] does, with the credentials of the string, whatever
+// the transport is.
 func Client(text string, options ...client.Option) (*client.Client, error) {
 	config, err := Parse(text)
 	if err != nil {

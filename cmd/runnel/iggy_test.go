@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"io"
 	"net"
 	"os"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel/transport"
 	"github.com/runnel-go/runnel/transport/dial"
 )
 
@@ -59,8 +62,14 @@ func TestServeRunsUntilItIsInterrupted(t *testing.T) {
 	}
 }
 
-// serve runs the command in this process until the test has looked at what it says.
+// serve runs the command in this process until it has said where it listens.
 func serve(t *testing.T, args ...string) (addresses []string) {
+	t.Helper()
+	return serveAnd(t, args, func([]string) {})
+}
+
+// serveAnd runs the command in this process until the test has done what it wants with the addresses.
+func serveAnd(t *testing.T, args []string, use func(addresses []string)) (addresses []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
@@ -70,6 +79,7 @@ func serve(t *testing.T, args ...string) (addresses []string) {
 		in.Close()
 	}()
 	addresses = greeted(t, out)
+	use(addresses)
 	cancel()
 	require.Equal(t, exitOK, <-code)
 	return addresses
@@ -87,6 +97,44 @@ func TestServeDoesNotPrintAPasswordOfOnesOwn(t *testing.T) {
 	addresses := serve(t, "--tcp", "0.0.0.0:0", "--allow-remote", "--username", "root", "--password", "secret")
 	require.Len(t, addresses, 1)
 	require.Regexp(t, `^iggy\+tcp://root:<password>@127\.0\.0\.1:\d+$`, addresses[0])
+}
+
+func TestServeReadsThePasswordFromAFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(file, []byte("secret\r\nnot this\n"), 0o600))
+	addresses := serveAnd(t, []string{"--tcp", "127.0.0.1:0", "--password-file", file}, func(addresses []string) {
+		c, err := dial.Client(strings.Replace(addresses[0], "<password>", "secret", 1))
+		require.NoError(t, err)
+		require.NoError(t, c.Connect(t.Context()))
+		require.NoError(t, c.Shutdown(t.Context()))
+	})
+	require.Contains(t, addresses[0], "<password>")
+}
+
+func TestServeWithACertificateTakesTLSOnly(t *testing.T) {
+	t.Parallel()
+	cert, key := certificateFiles(t)
+	serveAnd(t, []string{"--tcp", "127.0.0.1:0", "--tls-cert", cert, "--tls-key", key}, func(addresses []string) {
+		require.True(t, strings.HasSuffix(addresses[0], "?tls=true"), addresses[0])
+		c, err := dial.Client(addresses[0] + "&tls_ca_file=" + cert)
+		require.NoError(t, err)
+		require.NoError(t, c.Connect(t.Context()))
+		require.NoError(t, c.Shutdown(t.Context()))
+	})
+}
+
+// certificateFiles makes a certificate for 127.0.0.1 and its key.
+func certificateFiles(t *testing.T) (cert, key string) {
+	t.Helper()
+	made, err := transport.SelfSigned("127.0.0.1")
+	require.NoError(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
+	require.NoError(t, err)
+	cert, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	require.NoError(t, os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made.Certificate[0]}), 0o600))
+	require.NoError(t, os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
+	return cert, key
 }
 
 func TestServeKeepsAFolder(t *testing.T) {
@@ -125,6 +173,11 @@ func TestServeSaysWhichFlagIsWrong(t *testing.T) {
 		"password with a colon":  {[]string{"--password", "sec:ret"}, exitFailure, "credentials: one colon"},
 		"fsync of memory":        {[]string{"--fsync", "1s"}, exitUsage, "--fsync needs a folder (--data)"},
 		"fsync now and then":     {[]string{"--data", "x", "--fsync", "often"}, exitUsage, "it is never, always, or an interval"},
+		"password twice":         {[]string{"--password", "secret", "--password-file", "x"}, exitUsage, "--password and --password-file: one of them"},
+		"no password file":       {[]string{"--password-file", "not-there"}, exitFailure, "--password-file: open not-there"},
+		"empty password file":    {[]string{"--password-file", os.DevNull}, exitFailure, "is empty"},
+		"certificate alone":      {[]string{"--tls-cert", "x"}, exitUsage, "--tls-cert and --tls-key: one needs the other"},
+		"no certificate":         {[]string{"--tls-cert", "not-there", "--tls-key", "x"}, exitFailure, "--tls-cert, --tls-key: open not-there"},
 		"argument":               {[]string{"127.0.0.1:0"}, exitUsage, "takes no argument"},
 		"flag that is not there": {[]string{"--udp", "127.0.0.1:0"}, exitUsage, "-udp"},
 	}

@@ -18,7 +18,9 @@ func TestIggyPageHasEverything(t *testing.T) {
 	for _, has := range []struct{ what, file, pattern, row string }{
 		{"command", "transport/wire/command.go", `\tCmd\w+: +\{"([\w.]+)"`, "| %s |"},
 		{"key", "transport/dial/doc.go", `(?m)^//\t(\w+) +\S+ {2,}`, "| `%s` |"},
-		{"flag", "cmd/runnel/iggy.go", `(?m)^\t(?:flags\.\w+\([^"]*|at\()"([\w-]+)"`, "`--%s`"},
+		{"flag", "cmd/runnel/iggy_serve.go", `(?m)^\t(?:flags\.\w+\([^"]*|at\()"([\w-]+)"`, "`--%s`"},
+		{"option of the server", "transport/iggyserver/options.go", `(?m)^func ([A-Z]\w+)\(.*\) Option \{`, "`%s`"},
+		{"fault", "transport/iggyserver/faults.go", `(?m)^func \(f \*Faults\) ([A-Z]\w+)\(`, "`%s`"},
 		{"option", "transport/client/options.go", `(?m)^func (\w+)\(.*\) Option \{`, "`%s`"},
 	} {
 		found := regexp.MustCompile(has.pattern).FindAllStringSubmatch(read(t, has.file), -1)

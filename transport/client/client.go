@@ -41,6 +41,7 @@ type Client struct {
 	lineage     uint64        // how often the caller has logged in or out
 	credentials *credentials  // nil if there are none, or they were refused
 	refused     error         // why credentials were forgotten
+	trouble     error         // why the last attempt to get a link failed; nil while there is one
 	run         *run          // from Connect to Disconnect
 	down        error         // why there is no run
 	versions    map[string]wire.Version

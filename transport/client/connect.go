@@ -44,7 +44,7 @@ func (c *Client) Connect(ctx context.Context) error {
 		return r.err
 	case <-ctx.Done():
 	}
-	err = &Error{Code: wire.CodeCannotEstablishConnection, Call: "connect", Addr: c.Addr(), Err: context.Cause(ctx)}
+	err = &Error{Code: wire.CodeCannotEstablishConnection, Call: "connect", Addr: c.Addr(), Err: c.whyNoLink(ctx)}
 	if began && !r.wasReady() {
 		r.cancel(err)
 		<-r.done

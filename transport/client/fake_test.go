@@ -88,12 +88,14 @@ type node struct {
 func (n *node) Addr() string                                 { return n.addr }
 func (n *node) Dial(context.Context) (transport.Conn, error) { return n.dial(n.addr) }
 
+var errDown = errors.New("refused")
+
 func (f *fake) dial(addr string) (transport.Conn, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.dials++
 	if f.down {
-		return nil, &transport.Error{Op: "dial", Addr: f.Addr(), Err: errors.New("refused")}
+		return nil, &transport.Error{Op: "dial", Addr: f.Addr(), Err: errDown}
 	}
 	c := &fakeConn{fake: f, addr: addr, id: len(f.conns) + 1, done: make(chan struct{})}
 	f.conns = append(f.conns, c)

@@ -150,7 +150,7 @@ func (c *Client) anyLink(ctx context.Context) (*link, error) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, &Error{Code: wire.CodeNotConnected, Call: call, Err: context.Cause(ctx)}
+			return nil, &Error{Code: wire.CodeNotConnected, Call: call, Err: c.whyNoLink(ctx)}
 		}
 	}
 }

@@ -77,7 +77,21 @@ func (c *Client) sweep(ctx context.Context) (*link, error) {
 			break
 		}
 	}
+	c.setTrouble(ctx, first)
 	return nil, first
+}
+
+// setTrouble remembers why there is no link, unless that is only because nobody wants one any more.
+func (c *Client) setTrouble(ctx context.Context, err error) {
+	var dial *Error
+	if errors.As(err, &dial) && dial.Code == wire.CodeCannotEstablishConnection && dial.Err != nil {
+		err = dial.Err // who waits has this code around it, or another that fits better
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() == nil {
+		c.trouble = err
+	}
 }
 
 // establish returns a link over which calls can be made. A server that wants another version that is spoken gets it.

@@ -98,6 +98,7 @@ func TestCallWaitsForTheLinkInItsOwnTime(t *testing.T) {
 		require.Equal(t, 30*time.Second, time.Since(start))
 		err = c.MakeStream(within(t, time.Second), "s")
 		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, errDown, "why there is no link")
 		f.set(func() { f.down = false })
 	})
 }
@@ -127,6 +128,7 @@ func TestConnectWaitsForTheServerAsLongAsItMay(t *testing.T) {
 		err := c.Connect(within(t, time.Minute))
 		require.ErrorIs(t, err, wire.CodeCannotEstablishConnection)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, errDown)
 		require.Equal(t, client.Disconnected, c.State())
 		require.ErrorIs(t, c.MakeStream(t.Context(), "s"), wire.CodeNotConnected)
 		done := async(func() error { return c.Connect(t.Context()) })

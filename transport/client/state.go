@@ -76,7 +76,7 @@ func (c *Client) publish(l *link) {
 	if c.state == ShutDown || c.run == nil {
 		return
 	}
-	c.link = l
+	c.link, c.trouble = l, nil
 	if l.loggedIn() {
 		c.setState(Authenticated)
 	} else {
@@ -112,9 +112,19 @@ func (c *Client) await(ctx context.Context, call string, lineage uint64) (*link,
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, &Error{Code: wire.CodeNotConnected, Call: call, Err: context.Cause(ctx)}
+			return nil, &Error{Code: wire.CodeNotConnected, Call: call, Err: c.whyNoLink(ctx)}
 		}
 	}
+}
+
+// whyNoLink returns why a wait for a link has ended, and why there is none.
+func (c *Client) whyNoLink(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.trouble == nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("%w; the last attempt: %w", context.Cause(ctx), c.trouble)
 }
 
 // present returns the link, or why there will be none, or what to wait for.

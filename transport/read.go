@@ -7,8 +7,8 @@ import (
 )
 
 // FrameRoom is how much room a frame gets at least before its body has come. A header may promise more than its sender
-// ever sends, so room beyond it grows with what comes.
-const FrameRoom = 1 << 20
+// ever sends, and a server reads many at once of senders that it does not know yet, so room beyond it grows with what comes.
+const FrameRoom = 32 << 10
 
 // ReadFrame reads one frame into memory of its own. No memory but that of the header is taken before the length is known
 // to be at most limit, and then no more than room bytes, or [FrameRoom] if that is more, before they have come: growing

@@ -69,7 +69,7 @@ var errWait = errors.New("the wait is not within 0 and 600 s")
 // [Timeout].
 //
 // A poll that stores offsets and has no reply is [wire.CodeFetchProgressUncertain]: what it read may be stored as handled.
-// Reads and stores of the offset are refused from then on, until [Client.AbandonOperation].
+// Reads and stores of the offset are refused from then on, until [Client.AbandonOperation]; over HTTP nothing is.
 func (c *Client) Poll(
 	ctx context.Context, who wire.Consumer, of Partition, strategy wire.PollingStrategy, under wire.PartitionContext, read Read,
 ) (wire.PolledMessages, error) {
@@ -108,7 +108,7 @@ func (c *Client) Poll(
 // poll asks, in the lane of the progress of the partition if the read stores it or begins at it.
 func (c *Client) poll(ctx context.Context, q *query, progress bool) (reply, error) {
 	if !progress || c.sessionless {
-		return c.ask(ctx, q)
+		return c.askIn(ctx, q, nil)
 	}
 	incarnation := q.given.Incarnation
 	if incarnation == 0 {
@@ -125,15 +125,17 @@ func (c *Client) poll(ctx context.Context, q *query, progress bool) (reply, erro
 	return c.askIn(ctx, q, keys)
 }
 
-// askIn asks for who holds lanes. If an offset may have been stored and nobody knows, they stay blocked.
+// askIn asks for who holds lanes, if there are any. If an offset may have been stored and nobody knows, they stay blocked.
 func (c *Client) askIn(ctx context.Context, q *query, keys []laneKey) (reply, error) {
 	r, err := c.ask(ctx, q)
-	if err != nil && q.sent && q.stores {
-		c.lanes.block(keys, q.request)
-		return r, &Error{
-			Code: wire.CodeFetchProgressUncertain, Call: q.command.String(), Addr: c.Addr(), Operation: q.request, Err: err,
-		}
+	if err == nil || !q.sent || !q.stores {
+		c.lanes.give(keys)
+		return r, err
 	}
-	c.lanes.give(keys)
-	return r, err
+	uncertain := &Error{Code: wire.CodeFetchProgressUncertain, Call: q.command.String(), Addr: c.Addr(), Err: err}
+	if len(keys) > 0 {
+		c.lanes.block(keys, q.request)
+		uncertain.Operation = q.request
+	}
+	return r, uncertain
 }

@@ -68,6 +68,31 @@ func TestWithoutSessionsALostWriteIsNotSentAgain(t *testing.T) {
 	}
 }
 
+func TestWithoutSessionsALostReadThatStoresIsUncertain(t *testing.T) {
+	t.Parallel()
+	stores := client.Read{AutoCommit: true}
+	for command, read := range map[wire.Command]func(ctx context.Context, c *client.Client) error{
+		wire.CmdPollMessagesDeferred: func(ctx context.Context, c *client.Client) error {
+			return poll(ctx, c, stores, wire.PartitionContext{})
+		},
+		wire.CmdFetchMessages: func(ctx context.Context, c *client.Client) error { return fetch(ctx, c, stores, 0) },
+	} {
+		t.Run(command.String(), func(t *testing.T) {
+			withoutSession(t, func(t *testing.T, f *fake, c *client.Client) {
+				require.NoError(t, c.Login(t.Context(), "iggy", "pass"))
+				f.next(command, silent)
+				err := read(within(t, time.Second), c)
+				require.ErrorIs(t, err, wire.CodeFetchProgressUncertain)
+				require.False(t, client.Retryable(err), "a repeat would skip what was stored as handled")
+				var failed *client.Error
+				require.ErrorAs(t, err, &failed)
+				require.Zero(t, failed.Operation, "there is nothing to give up")
+				require.NoError(t, read(t.Context(), c), "nothing is blocked")
+			})
+		})
+	}
+}
+
 func TestWithoutSessionsThereAreNoGroups(t *testing.T) {
 	withoutSession(t, func(t *testing.T, f *fake, c *client.Client) {
 		group := wire.GroupOf{Stream: wire.Named("s"), Topic: wire.Named("t"), Group: wire.Named("g")}

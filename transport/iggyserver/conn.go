@@ -94,9 +94,7 @@ func (c *conn) readLoop(reading, writing context.Context) {
 	for {
 		x, err := c.peer.Next(reading)
 		if err != nil {
-			if reading.Err() == nil {
-				c.logEnd(reading, err)
-			}
+			c.logEnd(reading, err)
 			return
 		}
 		if isCancel(x.Request()) { // it frees the place of another one
@@ -113,14 +111,18 @@ func (c *conn) readLoop(reading, writing context.Context) {
 	}
 }
 
-// logEnd says why a client is gone, and says it louder if that was its fault.
-func (c *conn) logEnd(ctx context.Context, err error) {
+// logEnd says why a client is gone, and says it louder if that was its fault. A server that ends closes all connections, and
+// says only which clients were at fault before.
+func (c *conn) logEnd(reading context.Context, err error) {
 	level := slog.LevelDebug
 	var size *transport.SizeError
-	if errors.Is(err, transport.ErrProtocol) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &size) {
+	switch {
+	case errors.Is(err, transport.ErrProtocol), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &size):
 		level = slog.LevelWarn
+	case reading.Err() != nil:
+		return
 	}
-	c.server.config.logger.Log(ctx, level, "connection ended", "peer", c.peer.RemoteAddr(), "error", err)
+	c.server.config.logger.Log(reading, level, "connection ended", "peer", c.peer.RemoteAddr(), "error", err)
 }
 
 // begin waits until there is a place for a request, and room: all requests at work together are no longer than one may be.

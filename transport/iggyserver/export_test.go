@@ -12,6 +12,11 @@ func (s *Server) AcceptFrom(ctx context.Context, listener transport.Listener) {
 	s.intake(listener, wire.TransportTCP).run(ctx)
 }
 
+// Serve serves one client.
+func (s *Server) Serve(ctx context.Context, peer transport.Peer) {
+	s.serve(ctx, peer, wire.TransportTCP)
+}
+
 // PanicAt makes requests for a command panic.
 func PanicAt(command wire.Command) Option {
 	return option(func(c *config) {

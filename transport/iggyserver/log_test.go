@@ -84,6 +84,29 @@ func TestLogSaysWhichClientWasAtFaultAndNoSecret(t *testing.T) {
 	})
 }
 
+// leaving is a client whose last request is none, which is found out when the server has ended.
+type leaving struct{ transport.Peer }
+
+func (leaving) Next(ctx context.Context) (transport.Exchange, error) {
+	<-ctx.Done()
+	return nil, transport.ErrProtocol
+}
+
+func (leaving) RemoteAddr() string { return "leaving" }
+
+func (leaving) Close() error { return nil }
+
+func TestFaultThatIsFoundWhenTheServerEndsIsLogged(t *testing.T) {
+	t.Parallel()
+	option, log := logger()
+	server := start(t, option)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	server.Serve(ctx, leaving{})
+	require.Contains(t, log.String(), "level=WARN")
+	require.Contains(t, log.String(), "peer=leaving")
+}
+
 // tired is a listener that has no client, and then too many files open.
 type tired struct {
 	transport.Listener

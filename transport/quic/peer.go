@@ -101,15 +101,19 @@ func (p *Peer) end(reason error, code quic.ApplicationErrorCode) {
 	})
 }
 
-// Next returns the next request.
+// Next returns the next request. What ended the link is told also to who has stopped waiting.
 func (p *Peer) Next(ctx context.Context) (transport.Exchange, error) {
 	select {
 	case x := <-p.incoming:
 		return x, nil
 	case <-ctx.Done():
-		return nil, p.fault("next", context.Cause(ctx))
+	case <-p.ended:
+	}
+	select {
 	case <-p.ended:
 		return nil, p.fault("next", p.err)
+	default:
+		return nil, p.fault("next", context.Cause(ctx))
 	}
 }
 

@@ -193,6 +193,27 @@ func TestSecondFrameOnAStreamIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, transport.ErrProtocol)
 }
 
+func TestWhoSeesTheLinkCloseFindsTheReason(t *testing.T) {
+	t.Parallel()
+	listener := listen(t)
+	defer listener.Close()
+	conn := rawClient(t, listener.Addr())
+	stream, err := conn.OpenStream()
+	require.NoError(t, err)
+	_, err = stream.Write(make([]byte, transport.HeaderBytes)) // its length is 0
+	require.NoError(t, err)
+	peer, err := listener.Accept(t.Context())
+	require.NoError(t, err)
+	<-conn.Context().Done()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 { // a Next that chooses at random is found out
+		_, err = peer.Next(ctx)
+		require.ErrorIs(t, err, transport.ErrProtocol)
+	}
+	require.NoError(t, peer.Close())
+}
+
 func TestLinkEndsWhenTheServerIsSilent(t *testing.T) {
 	t.Parallel()
 	certificate, err := transport.SelfSigned("127.0.0.1")

@@ -280,6 +280,39 @@ func ended(p *Peer) bool {
 	}
 }
 
+// told is a link that says when it is closed.
+type told struct {
+	net.Conn
+	closing func()
+}
+
+func (l *told) Close() error {
+	l.closing()
+	return l.Conn.Close()
+}
+
+func TestWhoSeesTheLinkCloseFindsTheReason(t *testing.T) {
+	t.Parallel()
+	limits, err := transport.Limits{}.WithDefaults()
+	require.NoError(t, err)
+	near, far := net.Pipe()
+	t.Cleanup(func() { far.Close() })
+	closing, proceed := make(chan struct{}), make(chan struct{})
+	p := Serve(&told{near, func() { close(closing); <-proceed }}, "pipe", limits)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = p.Next(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	write(t, far, make(transport.Frame, transport.HeaderBytes)) // its length is 0
+	<-closing
+	for range 50 { // a Next that chooses at random is found out
+		_, err = p.Next(ctx)
+		require.ErrorIs(t, err, transport.ErrProtocol)
+	}
+	close(proceed)
+	require.NoError(t, p.Close())
+}
+
 func TestPeerThatKeepsAskingIsNotSilent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

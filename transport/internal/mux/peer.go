@@ -54,7 +54,6 @@ func Serve(link Link, addr string, limits transport.Limits) *Peer {
 // readLoop reads one request ahead. What ends it leaves the link open, as a client that has closed its side may still
 // wait for answers; what is no request closes it.
 func (p *Peer) readLoop() {
-	defer close(p.ended)
 	frames := newReader(p.link, p.limits.MaxRequestBytes, "MaxRequestBytes", p.limits.IdleTimeout, p.limits.FrameTimeout)
 	for {
 		frame, err := frames.next()
@@ -69,13 +68,14 @@ func (p *Peer) readLoop() {
 		case p.incoming <- &exchange{peer: p, request: frame}:
 		case <-p.evicted:
 		case <-p.closed:
-			p.err = transport.ErrClosed
+			p.stopped(transport.ErrClosed)
 			return
 		}
 	}
 }
 
-// stopped keeps why nothing more is read, and closes the link unless the client has orderly closed its side of it.
+// stopped keeps why nothing more is read, and closes the link unless the client has orderly closed its side of it. The
+// reason is there before the client can see the link close.
 func (p *Peer) stopped(err error) {
 	select {
 	case <-p.closed:
@@ -83,20 +83,25 @@ func (p *Peer) stopped(err error) {
 	default:
 		p.err = err
 	}
+	close(p.ended)
 	if !isEnd(err) {
 		p.end()
 	}
 }
 
-// Next returns the next request.
+// Next returns the next request. What ended the link is told also to who has stopped waiting.
 func (p *Peer) Next(ctx context.Context) (transport.Exchange, error) {
 	select {
 	case x := <-p.incoming:
 		return x, nil
 	case <-ctx.Done():
-		return nil, p.fault("next", context.Cause(ctx))
+	case <-p.ended:
+	}
+	select {
 	case <-p.ended:
 		return nil, p.fault("next", p.err)
+	default:
+		return nil, p.fault("next", context.Cause(ctx))
 	}
 }
 

@@ -46,11 +46,15 @@ func (r *request) read(ctx context.Context, q *query) (sections []wire.FetchSect
 	}
 }
 
-// places looks up where the targets are. A target that cannot be read has a code, and does not keep others from it.
+// places looks up where the targets are. A target that cannot be read has a code, and does not keep others from it. Who was
+// logged in when a wait began may not be any more when it is over.
 func (r *request) places(q *query, w *waiting) ([]place, wire.Code) {
 	b := r.broker
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.alive(r.session) {
+		return nil, wire.CodeUnauthenticated
+	}
 	t, code := r.topic(q.stream, q.topic, poll)
 	if code != 0 {
 		return nil, code

@@ -120,3 +120,30 @@ func TestReadWithoutASessionWaitsUntilThereIsSomethingOrNobodyWaits(t *testing.T
 		require.Equal(t, []string{"a"}, payloads(t, wiretest.Decode[wire.PolledMessages](t, payload).Records))
 	})
 }
+
+func TestReadThatWaitsGivesNothingToAUserWhoIsGone(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]action{
+		"deleted": {wire.CmdDeleteUser, &wire.DeleteUser{User: wire.Named("ada")}},
+		"inactive": {wire.CmdUpdateResource, &wire.UpdateResource{
+			Scope: wire.ScopeUser, User: wire.Named("ada"), Set: options(wire.OptionStatus, wire.StringValue("inactive")),
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := withTopic(t, 1)
+				ada := c.createUser("ada", wire.UserActive, &wire.Permissions{Global: wire.GlobalPermissions{PollMessages: true}})
+				frame := passing(t, c.at(0), wire.CmdPollMessagesDeferred, next(20*time.Second, 1))
+				reply := make(chan []byte, 1)
+				go func() { reply <- c.broker.Execute(t.Context(), ada.User.ID, frame) }()
+				synctest.Wait()
+				c.ok(end.command, end.body)
+				c.put(0, "not for ada")
+				_, code, payload := wiretest.Open(t, <-reply)
+				require.Equal(t, wire.CodeUnauthenticated, code)
+				require.Empty(t, payload)
+			})
+		})
+	}
+}

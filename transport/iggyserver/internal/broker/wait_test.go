@@ -232,7 +232,8 @@ func TestAWaitEndsWithTheSessionAndWithTheBroker(t *testing.T) {
 		c := withTopic(t, 1)
 		w := c.start(c.at(0), wire.CmdPollMessagesDeferred, next(20*time.Second, 1))
 		c.ok(wire.CmdLogout, nil)
-		require.NotEmpty(t, <-w.reply)
+		_, code, _ := wiretest.Open(t, <-w.reply)
+		require.Equal(t, wire.CodeUnauthenticated, code)
 
 		c.enter(c.send(c.loginFrame("iggy", "iggy")))
 		w = c.start(c.at(0), wire.CmdPollMessagesDeferred, next(20*time.Second, 1))

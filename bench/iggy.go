@@ -195,7 +195,7 @@ func (r runnelIggy) send(ctx context.Context, c *client.Client, to client.Partit
 // poll reads n messages and looks at each.
 func poll(ctx context.Context, c *client.Client, at client.Partition, n int) (count int64, err error) {
 	who := wire.Consumer{Kind: wire.ConsumerSingle, ID: wire.ID(1)}
-	read := client.Read{Count: iggyBatch, MaxBytes: 16 << 20}
+	read := client.Read{Count: iggyBatch, MaxBytes: 16 << 20, Into: &client.Buffer{}} // a message is looked at and not kept
 	for count < int64(n) {
 		polled, err := c.Poll(ctx, who, at, wire.PollingStrategy{Kind: wire.FromOffset, Value: uint64(count)}, wire.PartitionContext{}, read)
 		if err != nil {

@@ -60,11 +60,11 @@ func TestReadFrameKeepsFramesApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, want := range frames {
-				got, err := transport.ReadFrame(r, 6<<20, 0)
+				got, err := transport.ReadFrame(r, 6<<20, nil)
 				require.NoError(t, err)
 				require.True(t, bytes.Equal(want, got))
 			}
-			_, err := transport.ReadFrame(r, 6<<20, 0)
+			_, err := transport.ReadFrame(r, 6<<20, nil)
 			require.Equal(t, io.EOF, err)
 		})
 	}
@@ -88,11 +88,11 @@ func TestReadFrameRefusesALengthBeforeItTakesMemory(t *testing.T) {
 		r := bytes.NewReader(frame)
 		allocated := testing.AllocsPerRun(10, func() {
 			r.Reset(frame)
-			_, _ = transport.ReadFrame(r, 1000, 0)
+			_, _ = transport.ReadFrame(r, 1000, nil)
 		})
 		require.LessOrEqual(t, allocated, 7.0, "an error takes a little, a frame would take more")
 		r.Reset(frame)
-		_, err := transport.ReadFrame(r, 1000, 0)
+		_, err := transport.ReadFrame(r, 1000, nil)
 		if size < 256 {
 			require.ErrorIs(t, err, transport.ErrProtocol)
 			continue
@@ -107,7 +107,7 @@ func TestReadFrameTakesMemoryAsItIsFilled(t *testing.T) {
 	t.Parallel()
 	promised := transporttest.Sized(transport.CommandReply, 60<<20)
 	r := &grown{Reader: bytes.NewReader(promised)}
-	_, err := transport.ReadFrame(r, 64<<20, 0)
+	_, err := transport.ReadFrame(r, 64<<20, nil)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.LessOrEqual(t, r.asked, transport.FrameRoom, "a header without a body got memory for all of it")
 	require.LessOrEqual(t, r.asked, 64<<10, "many headers are sent at no cost: 256 over one connection of QUIC")
@@ -117,7 +117,10 @@ func TestReadFrameGivesRoomForAFrameThatWasCarriedBefore(t *testing.T) {
 	t.Parallel()
 	frame := transporttest.Request(1, strings.Repeat("a", 3<<20))
 	r := &grown{Reader: bytes.NewReader(frame)}
-	got, err := transport.ReadFrame(r, 64<<20, len(frame))
+	room := &transport.Room{}
+	_, err := transport.ReadFrame(bytes.NewReader(frame), 64<<20, room)
+	require.NoError(t, err)
+	got, err := transport.ReadFrame(r, 64<<20, room)
 	require.NoError(t, err)
 	require.Equal(t, frame, got)
 	require.Equal(t, len(frame)-transport.HeaderBytes, r.asked)
@@ -138,7 +141,7 @@ func TestReadFrameTellsAnEndBetweenFramesFromOneInAFrame(t *testing.T) {
 	t.Parallel()
 	frame := transporttest.Request(1, "body")
 	for n := range frame {
-		_, err := transport.ReadFrame(bytes.NewReader(frame[:n]), 1000, 0)
+		_, err := transport.ReadFrame(bytes.NewReader(frame[:n]), 1000, nil)
 		if n == 0 {
 			require.Equal(t, io.EOF, err)
 			continue
@@ -147,7 +150,7 @@ func TestReadFrameTellsAnEndBetweenFramesFromOneInAFrame(t *testing.T) {
 		require.NotErrorIs(t, err, io.EOF)
 	}
 	lost := io.ErrClosedPipe
-	_, err := transport.ReadFrame(io.MultiReader(bytes.NewReader(frame[:258]), iotest.ErrReader(lost)), 1000, 0)
+	_, err := transport.ReadFrame(io.MultiReader(bytes.NewReader(frame[:258]), iotest.ErrReader(lost)), 1000, nil)
 	require.ErrorIs(t, err, lost)
 }
 
@@ -161,7 +164,7 @@ func FuzzReadFrame(f *testing.F) {
 		r := bytes.NewReader(stream)
 		for {
 			before := r.Len()
-			frame, err := transport.ReadFrame(r, limit, 0)
+			frame, err := transport.ReadFrame(r, limit, nil)
 			if err != nil {
 				require.Nil(t, frame)
 				return

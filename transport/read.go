@@ -11,12 +11,12 @@ import (
 const FrameRoom = 32 << 10
 
 // ReadFrame reads one frame into memory of its own. No memory but that of the header is taken before the length is known
-// to be at most limit, and then no more than room bytes, or [FrameRoom] if that is more, before they have come: growing
-// copies, so a link gives the length of a frame that it has carried already.
+// to be at most limit, and then no more than [FrameRoom] before it has come, or as much as a frame took that room knows:
+// growing copies. room may be nil.
 //
 // The error is io.EOF if r ends before the first byte, io.ErrUnexpectedEOF if it ends in the frame, [ErrProtocol] for
 // a length below that of a header, and a [*SizeError] for one above limit.
-func ReadFrame(r io.Reader, limit, room int) (Frame, error) {
+func ReadFrame(r io.Reader, limit int, room *Room) (Frame, error) {
 	frame := make(Frame, HeaderBytes)
 	if _, err := io.ReadFull(r, frame); err != nil {
 		return nil, err
@@ -24,11 +24,13 @@ func ReadFrame(r io.Reader, limit, room int) (Frame, error) {
 	if err := checkSize(frame.Size(), limit); err != nil {
 		return nil, err
 	}
-	for size := int(frame.Size()); len(frame) < size; {
+	size := int(frame.Size())
+	if spare := room.take(size); spare != nil {
+		frame = append(spare, frame...)
+	}
+	for len(frame) < size {
 		have := len(frame)
-		longer := make(Frame, min(size, max(2*have, room, FrameRoom)))
-		copy(longer, frame)
-		frame = longer
+		frame = longer(frame, size, room)
 		if _, err := io.ReadFull(r, frame[have:]); err != nil {
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
@@ -36,5 +38,16 @@ func ReadFrame(r io.Reader, limit, room int) (Frame, error) {
 			return nil, fmt.Errorf("in a frame of %d bytes: %w", size, err)
 		}
 	}
+	room.note(size)
 	return frame, nil
+}
+
+// longer returns the frame with room for more of it.
+func longer(frame Frame, size int, room *Room) Frame {
+	if cap(frame) >= size {
+		return frame[:size]
+	}
+	grown := make(Frame, min(size, max(2*len(frame), room.known(), FrameRoom)))
+	copy(grown, frame)
+	return grown
 }

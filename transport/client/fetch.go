@@ -41,7 +41,7 @@ func (c *Client) Fetch(
 		TimeoutMicros: uint64(read.timeout().Microseconds()), MinCount: read.MinCount, Count: read.Count,
 		MaxBytes: read.MaxBytes, AutoCommit: read.AutoCommit,
 	}
-	q, r, err := c.fetch(ctx, body, targets)
+	q, r, err := c.fetch(ctx, body, targets, read.Into)
 	if err != nil {
 		return wire.FetchedMessages{}, err
 	}
@@ -57,9 +57,10 @@ func (c *Client) Fetch(
 }
 
 // fetch asks for what body says of some targets, in the lanes that it takes.
-func (c *Client) fetch(ctx context.Context, body *wire.FetchMessages, targets []Target) (*query, reply, error) {
+func (c *Client) fetch(ctx context.Context, body *wire.FetchMessages, targets []Target, into *Buffer) (*query, reply, error) {
 	q := &query{
 		command: wire.CmdFetchMessages, body: body, lineage: c.begin(), waits: body.WaitMicros > 0, stores: body.AutoCommit,
+		into: into,
 	}
 	keys, err := c.aim(ctx, q, body, targets)
 	if err != nil {

@@ -28,6 +28,10 @@ type Read struct {
 	Wait time.Duration
 	// AutoCommit makes the server store the offset of the last message of each partition that it serves.
 	AutoCommit bool
+	// Into is memory that the reply goes into, over TCP, WebSocket and QUIC. The records of the read that it was given to
+	// before are not valid any more when this one begins: who keeps a message copies it. The default is new memory for each
+	// reply, which stays valid; for replies near a megabyte that is most of what a client costs.
+	Into *Buffer
 }
 
 // withDefaults fills in what is 0.
@@ -64,7 +68,7 @@ var errWait = errors.New("the wait is not within 0 and 600 s")
 // then that of the last reply: it has the life of the partition, and the ownership if a group reads. If the partition has
 // another life than that, the error is [wire.CodeHistoryUnavailable]. A zero context means the present life.
 //
-// The records of the reply are views of memory that belongs to the caller: see [wire.NewRecords]. The end of ctx ends the
+// The records of the reply are views of memory that belongs to the caller, or of Into: see [wire.NewRecords]. The end of ctx ends the
 // wait; messages that the server had read by then are returned even so. A poll has its wait and 10 s, and not the time of
 // [Timeout].
 //
@@ -80,6 +84,7 @@ func (c *Client) Poll(
 	}
 	q := &query{
 		command: command, lineage: c.begin(), target: &of, given: under, waits: read.Wait > 0, stores: read.AutoCommit,
+		into: read.Into,
 		body: &wire.PollMessagesDeferred{
 			PollMessages: wire.PollMessages{
 				Consumer: who, Stream: of.Stream, Topic: of.Topic, Partition: wire.Partition(of.ID), Strategy: strategy,

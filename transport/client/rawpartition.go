@@ -100,7 +100,7 @@ func (c *Client) rawFetch(ctx context.Context, payload []byte) ([]byte, error) {
 		})
 	}
 	body.Targets = nil
-	_, r, err := c.fetch(ctx, &body, targets)
+	_, r, err := c.fetch(ctx, &body, targets, nil)
 	return r.payload, err
 }
 

@@ -19,6 +19,7 @@ type query struct {
 	given  wire.PartitionContext // of the caller; without an incarnation that of the route counts
 	waits  bool                  // the server may wait before it answers: the end of ctx cancels that
 	stores bool                  // the server stores an offset with it: an unknown outcome counts
+	into   *Buffer               // nil for a reply in memory of its own
 	aimed  bool                  // it is of the partition of route, though target is nil: a fetch
 
 	route   route
@@ -76,6 +77,7 @@ func (c *Client) askOnce(ctx context.Context, q *query) (r reply, again bool, er
 	if err != nil {
 		return reply{}, false, err
 	}
+	q.into.giveBack(l.conn)
 	stamp(*frame, &h)
 	q.request = h.Request
 	answer, err := c.exchange(ctx, q, l, *frame, &h)
@@ -87,6 +89,7 @@ func (c *Client) askOnce(ctx context.Context, q *query) (r reply, again bool, er
 		return reply{}, false, malformed(q.command.String(), l.addr, err)
 	}
 	q.sent = false
+	q.into.keep(answer)
 	return c.answered(ctx, q, l, r)
 }
 

@@ -197,7 +197,7 @@ func TestClientThatDoesNotReadIsClosed(t *testing.T) {
 	conn := rawTCP(t, server, dial.TCP)
 	_, err := conn.Write(slow.bindFrame())
 	require.NoError(t, err)
-	_, err = transport.ReadFrame(conn, transport.DefaultMaxReplyBytes, 0)
+	_, err = transport.ReadFrame(conn, transport.DefaultMaxReplyBytes, nil)
 	require.NoError(t, err)
 	clients := len(wiretest.Decode[wire.Clients](t, c.ok(wire.CmdGetClients, nil)).Clients)
 	for range 100 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 
 	"github.com/quic-go/quic-go"
 
@@ -20,7 +19,7 @@ type Conn struct {
 	sock   *sock
 	addr   string
 	limits transport.Limits
-	room   atomic.Int64 // length of the last reply
+	room   transport.Room // of replies
 
 	slots   chan struct{} // holds one for each request under way
 	unbound chan struct{} // holds one while a request with number 0 is under way
@@ -31,7 +30,10 @@ type Conn struct {
 	closing sync.Once // behind tasks
 }
 
-var _ transport.Conn = (*Conn)(nil)
+var (
+	_ transport.Conn     = (*Conn)(nil)
+	_ transport.Recycler = (*Conn)(nil)
+)
 
 // start runs a link. Its goroutine ends when the connection does.
 func start(conn *quic.Conn, s *sock, addr string, limits transport.Limits) *Conn {
@@ -50,6 +52,9 @@ func start(conn *quic.Conn, s *sock, addr string, limits transport.Limits) *Conn
 	})
 	return c
 }
+
+// Recycle takes the memory of a reply that nobody looks at any more.
+func (c *Conn) Recycle(reply transport.Frame) { c.room.Recycle(reply) }
 
 // Do sends a request on a stream of its own and reads the reply from it. If ctx ends before the reply has come, both
 // directions of the stream are reset, which tells the server that nobody waits.
@@ -91,7 +96,7 @@ func (c *Conn) do(ctx context.Context, request transport.Frame) (reply transport
 
 // read reads the reply to a request. What is no reply ends the link.
 func (c *Conn) read(stream *quic.Stream, id uint64) (transport.Frame, error) {
-	reply, err := readFrame(stream, c.limits, c.limits.MaxReplyBytes, 0, int(c.room.Load()))
+	reply, err := readFrame(stream, c.limits, c.limits.MaxReplyBytes, 0, &c.room)
 	if err == nil {
 		err = transport.CheckReply(reply)
 	}
@@ -103,7 +108,6 @@ func (c *Conn) read(stream *quic.Stream, id uint64) (transport.Frame, error) {
 	var gone *quic.StreamError
 	switch {
 	case err == nil:
-		c.room.Store(int64(len(reply)))
 		return reply, nil
 	case errors.As(err, &size) || errors.As(err, &evicted) || errors.Is(err, transport.ErrProtocol):
 		err = transport.NameLimit(err, "MaxReplyBytes")

@@ -70,7 +70,7 @@ func (p *Peer) accept() (*quic.Stream, error) {
 // read reads the request of a stream. A stream that says nothing in its time is reset, and others go on; what is no
 // request ends the link.
 func (p *Peer) read(stream *quic.Stream) {
-	request, err := readFrame(stream, p.limits, p.limits.MaxRequestBytes, p.limits.IdleTimeout, 0)
+	request, err := readFrame(stream, p.limits, p.limits.MaxRequestBytes, p.limits.IdleTimeout, nil)
 	if err == nil {
 		err = transport.CheckRequest(request, p.limits)
 	}

@@ -31,7 +31,7 @@ func reset(s *quic.Stream) {
 // readFrame reads the one frame of a stream, and its end. The first byte has to come within idle, unless that is 0, and
 // the rest within limit. room is as in [transport.ReadFrame].
 func readFrame(
-	s *quic.Stream, limits transport.Limits, longest int, idle time.Duration, room int,
+	s *quic.Stream, limits transport.Limits, longest int, idle time.Duration, room *transport.Room,
 ) (transport.Frame, error) {
 	var until time.Time
 	if idle > 0 {

@@ -23,12 +23,16 @@ type Client struct {
 	unbound  chan struct{} // holds one while the number 0 is in use
 	outgoing chan *outgoing
 	table    table
+	room     transport.Room // of replies
 
 	ending *ending.Ending
 	tasks  sync.WaitGroup
 }
 
-var _ transport.Conn = (*Client)(nil)
+var (
+	_ transport.Conn     = (*Client)(nil)
+	_ transport.Recycler = (*Client)(nil)
+)
 
 // Start runs requests over a link, which is the client's from now on. addr names it in errors; limits have their
 // defaults. The two goroutines of the client end when the link does.
@@ -47,6 +51,9 @@ func Start(link Link, addr string, limits transport.Limits) *Client {
 	c.tasks.Go(c.writeLoop)
 	return c
 }
+
+// Recycle takes the memory of a reply that nobody looks at any more.
+func (c *Client) Recycle(reply transport.Frame) { c.room.Recycle(reply) }
 
 // Do sends a request and waits for its reply.
 func (c *Client) Do(ctx context.Context, request transport.Frame) (transport.Frame, error) {
@@ -157,7 +164,7 @@ func (c *Client) freeUnbound(call *call) {
 
 // readLoop hands replies to those who wait for them, and drops those that nobody waits for.
 func (c *Client) readLoop() {
-	frames := newReader(c.link, c.limits.MaxReplyBytes, "MaxReplyBytes", 0, c.limits.FrameTimeout)
+	frames := newReader(c.link, c.limits.MaxReplyBytes, "MaxReplyBytes", 0, c.limits.FrameTimeout, &c.room)
 	for {
 		frame, err := frames.next()
 		if err == nil {

@@ -45,11 +45,11 @@ type reader struct {
 	option string        // the field of transport.Limits that limit is of
 	idle   time.Duration // 0 for a link that may be silent
 	frame  time.Duration
-	room   int // length of the frame before
+	room   *transport.Room
 }
 
-func newReader(link Link, limit int, option string, idle, frame time.Duration) *reader {
-	return &reader{link, bufio.NewReaderSize(link, readBytes), limit, option, idle, frame, 0}
+func newReader(link Link, limit int, option string, idle, frame time.Duration, room *transport.Room) *reader {
+	return &reader{link, bufio.NewReaderSize(link, readBytes), limit, option, idle, frame, room}
 }
 
 // next returns a frame, or why the link is to end: the time limit is set before the first byte, and again behind it.
@@ -72,7 +72,6 @@ func (r *reader) next() (transport.Frame, error) {
 	var size *transport.SizeError
 	switch {
 	case err == nil:
-		r.room = len(frame)
 		return frame, nil
 	case errors.As(err, &size) || errors.Is(err, transport.ErrProtocol):
 		return nil, transport.NameLimit(err, r.option)

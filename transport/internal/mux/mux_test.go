@@ -33,7 +33,7 @@ func client(t *testing.T, limits transport.Limits) (*Client, net.Conn) {
 // read reads a frame at the far end.
 func read(t *testing.T, far net.Conn) transport.Frame {
 	t.Helper()
-	f, err := transport.ReadFrame(far, 1<<20, 0)
+	f, err := transport.ReadFrame(far, 1<<20, nil)
 	require.NoError(t, err)
 	return f
 }

@@ -54,7 +54,7 @@ func Serve(link Link, addr string, limits transport.Limits) *Peer {
 // readLoop reads one request ahead. What ends it leaves the link open, as a client that has closed its side may still
 // wait for answers; what is no request closes it.
 func (p *Peer) readLoop() {
-	frames := newReader(p.link, p.limits.MaxRequestBytes, "MaxRequestBytes", p.limits.IdleTimeout, p.limits.FrameTimeout)
+	frames := newReader(p.link, p.limits.MaxRequestBytes, "MaxRequestBytes", p.limits.IdleTimeout, p.limits.FrameTimeout, &transport.Room{})
 	for {
 		frame, err := frames.next()
 		if err == nil {

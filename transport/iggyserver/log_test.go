@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -82,6 +83,14 @@ func TestLogSaysWhichClientWasAtFaultAndNoSecret(t *testing.T) {
 		require.Contains(t, log.String(), "MaxRequestBytes")
 		require.NotContains(t, log.String(), "password")
 	})
+}
+
+func TestServerDoesNotPrintItsPassword(t *testing.T) {
+	t.Parallel()
+	server := start(t, iggyserver.Password("its-password"), iggyserver.TCP("127.0.0.1:0"))
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d"} {
+		require.Equal(t, "iggy server tcp://"+server.Addr(dial.TCP), fmt.Sprintf(verb, server))
+	}
 }
 
 // leaving is a client whose last request is none, which is found out when the server has ended.

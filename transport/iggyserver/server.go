@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"strconv"
@@ -86,6 +87,18 @@ func (s *Server) Wait() error {
 	<-s.ended
 	return s.err
 }
+
+// String names the server by its addresses.
+func (s *Server) String() string {
+	text := "iggy server"
+	for _, service := range s.services {
+		text += fmt.Sprintf(" %s://%s", service.protocol, service.addr)
+	}
+	return text
+}
+
+// Format prints String for every verb: what else there is holds the password, and changes meanwhile.
+func (s *Server) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
 // Addr returns the address of a protocol with its port, such as 127.0.0.1:8090. It is empty if the server does not listen
 // so.

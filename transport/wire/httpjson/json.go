@@ -169,6 +169,9 @@ type value struct {
 	Value Base64 `json:"value"`
 }
 
+// headerOverhead is what a block has of a header besides key and value: their kinds and lengths.
+const headerOverhead = 2 * (1 + 4)
+
 // MarshalJSON writes a list of headers, or the block as a text if it cannot be read: if it is encrypted.
 func (h UserHeaders) MarshalJSON() ([]byte, error) {
 	headers, err := wire.DecodeUserHeaders(nil, h)
@@ -197,16 +200,18 @@ func (h *UserHeaders) UnmarshalJSON(b []byte) error {
 	case len(b) == 0 || b[0] != '[' && string(b) != "null":
 		return errBlock
 	}
-	var list []header
-	if err := json.Unmarshal(b, &list); err != nil {
-		return err
-	}
 	var headers []wire.UserHeader
-	for _, one := range list {
+	size := 0
+	err := readList(b, func(one header) bool {
 		headers = append(headers, wire.UserHeader{
 			Key:   wire.Value{Kind: wire.Kind(one.Key.Kind), Data: one.Key.Value},
 			Value: wire.Value{Kind: wire.Kind(one.Value.Kind), Data: one.Value.Value},
 		})
+		size += headerOverhead + len(one.Key.Value) + len(one.Value.Value)
+		return size <= wire.MaxUserHeadersSize
+	})
+	if err != nil {
+		return err
 	}
 	block, err := wire.AppendUserHeaders(nil, headers)
 	if err != nil {

@@ -10,7 +10,7 @@ const (
 // SendMessages is the body of a request to send messages.
 type SendMessages struct {
 	Context      *Context     `json:"context,omitempty"` // of a partition that is named; nil for its present life
-	Messages     []NewMessage `json:"messages"`          // at least one
+	Messages     NewMessages  `json:"messages"`          // at least one
 	Partitioning Partitioning `json:"partitioning"`      // where they go
 }
 
@@ -19,6 +19,9 @@ type Partitioning struct {
 	Kind  string `json:"kind"`  // one of PartitionBalanced, PartitionByID, PartitionByKey
 	Value Base64 `json:"value"` // number of the partition, in four bytes, little endian; or the key
 }
+
+// NewMessages are messages to be sent. Of more than a batch can hold, so many are read that they are too much for one.
+type NewMessages []NewMessage
 
 // NewMessage is a message to be sent.
 type NewMessage struct {

@@ -21,6 +21,9 @@ type TLS struct {
 // errNoCertificate is returned for a file of root certificates that has none.
 var errNoCertificate = errors.New("no certificate in PEM form")
 
+// ErrTLS is the cause when a link with TLS cannot be configured: its files cannot be read. To dial again is of no use.
+var ErrTLS = errors.New("TLS is not configured right")
+
 // Config reads the root certificates and returns the configuration of a client that dials host. The oldest version of
 // TLS is 1.2.
 func (t TLS) Config(host string) (*tls.Config, error) {
@@ -37,11 +40,11 @@ func (t TLS) Config(host string) (*tls.Config, error) {
 	}
 	pem, err := os.ReadFile(t.CAFile)
 	if err != nil {
-		return nil, fmt.Errorf("root certificates: %w", err)
+		return nil, fmt.Errorf("%w: root certificates: %w", ErrTLS, err)
 	}
 	config.RootCAs = x509.NewCertPool()
 	if !config.RootCAs.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("root certificates: %s: %w", t.CAFile, errNoCertificate)
+		return nil, fmt.Errorf("%w: root certificates: %s: %w", ErrTLS, t.CAFile, errNoCertificate)
 	}
 	return config, nil
 }

@@ -178,7 +178,7 @@ func (f *serveFlags) greeting(server *iggyserver.Server) string {
 func explain(err error) error {
 	var at *iggyserver.ListenError
 	if errors.Is(err, iggyserver.ErrDefaultPassword) {
-		return &usageError{fmt.Sprintf("--allow-remote: %v (--password)", iggyserver.ErrDefaultPassword)}
+		return &usageError{fmt.Sprintf("--allow-remote: %v (--password, --password-file)", strings.TrimPrefix(err.Error(), "iggy server: "))}
 	}
 	if !errors.As(err, &at) {
 		return err

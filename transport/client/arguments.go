@@ -31,7 +31,7 @@ func check(command wire.Command, faults ...*fault) error {
 // checkSessions refuses a command that is about a session where there is none: over HTTP.
 func (c *Client) checkSessions(command wire.Command) error {
 	if c.sessionless {
-		return &Error{Code: wire.CodeFeatureUnavailable, Call: command.String()}
+		return &Error{Code: wire.CodeFeatureUnavailable, Call: command.String(), Err: ErrNoSessions}
 	}
 	return nil
 }
@@ -54,6 +54,9 @@ func checkName(code wire.Code, what, name string) *fault {
 
 // checkID wants an identifier that is a number or a name.
 func checkID(what string, id wire.Identifier) *fault {
+	if id.IsZero() {
+		return &fault{wire.CodeInvalidCommand, "the " + what + " has neither a name nor a number"}
+	}
 	return checkText(wire.CodeInvalidCommand, "the name of the "+what, id.Name, 0, math.MaxUint8)
 }
 
@@ -71,6 +74,42 @@ func checkGroupID(of wire.GroupOf) *fault {
 		return f
 	}
 	return checkID("group", of.Group)
+}
+
+// badBody is the error for what cannot be encoded.
+func badBody(command wire.Command, err error) error {
+	var field *wire.FieldError
+	if errors.As(err, &field) { // the place is one in a frame that nobody has seen
+		err = fmt.Errorf("%s: %w", field.Field, field.Err)
+	}
+	return &Error{Code: wire.CodeInvalidCommand, Call: command.String(), Err: fmt.Errorf("%w: %w", ErrArgument, err)}
+}
+
+// checkMessages says what is wrong with messages that could not be encoded, or nothing.
+func checkMessages(messages []wire.Message) *fault {
+	if len(messages) == 0 {
+		return &fault{wire.CodeInvalidMessagesCount, "no messages"}
+	}
+	for i, m := range messages {
+		if len(m.Payload) > wire.MaxPayloadSize {
+			return &fault{
+				wire.CodeTooBigMessagePayload,
+				fmt.Sprintf("message %d has a payload of %d bytes, not 0 to %d", i, len(m.Payload), wire.MaxPayloadSize),
+			}
+		}
+	}
+	return nil
+}
+
+// checkRead wants to know who reads and where reading begins.
+func checkRead(who wire.Consumer, strategy wire.PollingStrategy) *fault {
+	switch {
+	case who.Kind < wire.ConsumerSingle || who.Kind > wire.ConsumerExternal:
+		return &fault{wire.CodeInvalidCommand, "the consumer has no kind: ConsumerSingle, ConsumerGroup or ConsumerExternal"}
+	case strategy.Kind < wire.FromOffset || strategy.Kind > wire.FromNext:
+		return &fault{wire.CodeInvalidCommand, "the strategy has no kind: FromOffset, FromTimestamp, FromFirst, FromLast or FromNext"}
+	}
+	return checkID("consumer", who.ID)
 }
 
 // checkPartitions wants a number of partitions that one request may name.

@@ -91,7 +91,7 @@ func (c *Client) Disconnect(ctx context.Context) error {
 	if c.sessionless {
 		return nil
 	}
-	c.leave(ctx, &Error{Code: wire.CodeNotConnected, Call: "disconnect"})
+	c.leave(ctx, &Error{Code: wire.CodeNotConnected, Call: "disconnect", Err: ErrNotConnected})
 	return nil
 }
 

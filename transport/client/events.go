@@ -1,6 +1,9 @@
 package client
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+)
 
 // Event is a change of the state of a client.
 type Event uint8
@@ -13,6 +16,15 @@ const (
 	EventSignedOut                     // nobody is logged in any more; a lost link alone is none
 	EventShutdown                      // the last one
 )
+
+// String returns the event in words.
+func (e Event) String() string {
+	names := [...]string{"connected", "disconnected", "signed in", "signed out", "shutdown"}
+	if e >= 1 && int(e) <= len(names) {
+		return names[e-1]
+	}
+	return fmt.Sprintf("event %d", uint8(e))
+}
 
 // eventRoom is how many events wait for a subscriber that is slow: enough for many links that come and go.
 const eventRoom = 16

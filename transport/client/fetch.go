@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/runnel-go/runnel/transport/wire"
@@ -31,7 +32,8 @@ func (c *Client) Fetch(
 ) (wire.FetchedMessages, error) {
 	const command = wire.CmdFetchMessages
 	read = read.withDefaults()
-	if err := cmp.Or(read.check(command.String()), c.checkCommit(command.String(), &read)); err != nil {
+	err := cmp.Or(check(command, checkTopicID(stream, topic), checkTargets(who, targets), read.check()), c.checkCommit(command.String(), &read))
+	if err != nil {
 		return wire.FetchedMessages{}, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, read.timeout(), ErrDeadline)
@@ -43,7 +45,7 @@ func (c *Client) Fetch(
 	}
 	q, r, err := c.fetch(ctx, body, targets, read.Into)
 	if err != nil {
-		return wire.FetchedMessages{}, err
+		return wire.FetchedMessages{}, named(command, topicOf(stream, topic), err)
 	}
 	fetched, err := wire.Decode[wire.FetchedMessages](r.payload)
 	if err != nil {
@@ -51,9 +53,25 @@ func (c *Client) Fetch(
 	}
 	c.noteSections(stream, topic, fetched.Sections)
 	if len(fetched.Sections) == 0 && ctx.Err() != nil {
-		return fetched, q.expired(ctx)
+		return fetched, named(command, topicOf(stream, topic), q.expired(ctx))
 	}
 	return fetched, nil
+}
+
+// checkTargets wants to know who reads, of which partitions, and where reading begins.
+func checkTargets(who wire.Consumer, targets []Target) *fault {
+	if len(targets) == 0 {
+		return &fault{wire.CodeInvalidCommand, "no partitions to fetch from"}
+	}
+	for _, t := range targets {
+		if f := checkRead(who, t.Strategy); f != nil {
+			return f
+		}
+		if t.Strategy.Kind != wire.FromOffset && t.Strategy.Kind != wire.FromNext {
+			return &fault{wire.CodeInvalidCommand, fmt.Sprintf("partition %d: a fetch begins FromOffset or FromNext; Poll takes the others", t.Partition)}
+		}
+	}
+	return nil
 }
 
 // fetch asks for what body says of some targets, in the lanes that it takes.

@@ -36,7 +36,7 @@ func (c *Client) encoded(command wire.Command, body wire.Body, raw []byte) (*[]b
 	frame := c.newFrame()
 	if err := encode(frame, body, raw); err != nil {
 		c.freeFrame(frame)
-		return nil, malformed(command.String(), "", err)
+		return nil, badBody(command, err)
 	}
 	return frame, nil
 }

@@ -30,6 +30,9 @@ func (c *Client) DeleteOffset(ctx context.Context, who wire.Consumer, of Partiti
 func (c *Client) writeOffset(
 	ctx context.Context, command wire.Command, of Partition, under wire.PartitionContext, body wire.Body,
 ) error {
+	if err := check(command, of.check()); err != nil {
+		return err
+	}
 	frame, err := c.encoded(command, body, nil)
 	if err != nil {
 		return err
@@ -38,8 +41,10 @@ func (c *Client) writeOffset(
 	if under != (wire.PartitionContext{}) {
 		w.fixed, w.route.context = true, under
 	}
-	_, err = c.perform(ctx, w)
-	return err
+	if _, err = c.perform(ctx, w); err != nil {
+		return named(command, of.String(), err)
+	}
+	return nil
 }
 
 // GetOffset returns where a consumer is in a partition; found is false if nothing is stored. It looks past operations with
@@ -48,6 +53,9 @@ func (c *Client) GetOffset(
 	ctx context.Context, who wire.Consumer, of Partition,
 ) (offset wire.ConsumerOffset, found bool, err error) {
 	const command = wire.CmdGetConsumerOffset
+	if err := check(command, of.check()); err != nil {
+		return offset, false, err
+	}
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	r, err := c.ask(ctx, &query{
@@ -57,7 +65,7 @@ func (c *Client) GetOffset(
 		},
 	})
 	if err != nil {
-		return offset, false, err
+		return offset, false, named(command, of.String(), err)
 	}
 	offset, found, err = wire.DecodeIfAny[wire.ConsumerOffset](r.payload)
 	if err != nil {

@@ -69,8 +69,10 @@ func newConfig(options []Option) (config, error) {
 		logger:           slog.New(slog.DiscardHandler),
 		jitter:           fullJitter,
 	}
-	for _, o := range options {
-		o.apply(&c)
+	for i, o := range options {
+		if c.want(o != nil, "option %d is nil", i); o != nil {
+			o.apply(&c)
+		}
 	}
 	return c, errors.Join(c.faults...)
 }

@@ -3,7 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/runnel-go/runnel/transport/wire"
@@ -52,17 +52,18 @@ func (r Read) withDefaults() Read {
 func (r *Read) timeout() time.Duration { return r.Wait + readMargin }
 
 // check refuses what no server would take.
-func (r *Read) check(call string) error {
+func (r *Read) check() *fault {
+	const longest = wire.MaxWaitMicros * time.Microsecond
 	switch {
 	case r.MinCount > r.Count:
-		return &Error{Code: wire.CodeInvalidMessagesCount, Call: call}
-	case r.Wait < 0, r.Wait > wire.MaxWaitMicros*time.Microsecond:
-		return &Error{Code: wire.CodeInvalidCommand, Call: call, Err: errWait}
+		return &fault{wire.CodeInvalidMessagesCount, fmt.Sprintf("MinCount is %d, not 1 to Count, %d", r.MinCount, r.Count)}
+	case r.Wait < 0, r.Wait > longest:
+		return &fault{wire.CodeInvalidCommand, fmt.Sprintf("Wait is %v, not 0 to %v", r.Wait, longest)}
+	case r.MaxBytes < wire.MinPollBytes:
+		return &fault{wire.CodeInvalidCommand, fmt.Sprintf("MaxBytes is %d, not at least %d", r.MaxBytes, wire.MinPollBytes)}
 	}
 	return nil
 }
-
-var errWait = errors.New("the wait is not within 0 and 600 s")
 
 // Poll reads messages of one partition. who reads, and strategy says where it begins. under is a zero context at first, and
 // then that of the last reply: it has the life of the partition, and the ownership if a group reads. If the partition has
@@ -79,7 +80,8 @@ func (c *Client) Poll(
 ) (wire.PolledMessages, error) {
 	const command = wire.CmdPollMessagesDeferred
 	read = read.withDefaults()
-	if err := cmp.Or(read.check(command.String()), c.checkCommit(command.String(), &read)); err != nil {
+	err := cmp.Or(check(command, of.check(), checkRead(who, strategy), read.check()), c.checkCommit(command.String(), &read))
+	if err != nil {
 		return wire.PolledMessages{}, err
 	}
 	q := &query{
@@ -98,14 +100,14 @@ func (c *Client) Poll(
 	defer cancel()
 	r, err := c.poll(ctx, q, read.AutoCommit || strategy.Kind == wire.FromNext)
 	if err != nil {
-		return wire.PolledMessages{}, err
+		return wire.PolledMessages{}, named(command, of.String(), err)
 	}
 	polled, err := wire.Decode[wire.PolledMessages](r.payload)
 	if err != nil {
 		return polled, malformed(command.String(), c.Addr(), err)
 	}
 	if polled.Count == 0 && ctx.Err() != nil {
-		return polled, q.expired(ctx)
+		return polled, named(command, of.String(), q.expired(ctx))
 	}
 	return polled, nil
 }

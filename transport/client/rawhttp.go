@@ -19,7 +19,7 @@ func (c *Client) SendHTTPRequest(
 ) (status int, reply []byte, err error) {
 	const call = "http request"
 	if !c.sessionless {
-		return 0, nil, &Error{Code: wire.CodeFeatureUnavailable, Call: call}
+		return 0, nil, &Error{Code: wire.CodeFeatureUnavailable, Call: call, Err: ErrHTTPOnly}
 	}
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()

@@ -187,7 +187,7 @@ func (c *Client) answered(ctx context.Context, q *query, l *link, r reply) (repl
 		return r, q.doubted <= mostDoubts && c.isFollower(l), refused
 	case wire.CodeUnauthenticated:
 		if q.asked40 || c.sessionless {
-			return r, false, refused
+			return r, false, loginFirst(l, refused)
 		}
 		q.asked40 = true
 		c.drop(l)

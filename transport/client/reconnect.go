@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"time"
 
@@ -55,10 +56,16 @@ func reconnectPause(interval time.Duration, attempt int) time.Duration {
 }
 
 // isFatal says whether it is of no use to dial again: the server wants another version, or, before there was any link, other
-// credentials. Later on the client goes on without a login, so that a new one can be made.
+// credentials or another certificate. Later on the client goes on without a login, so that a new one can be made.
 func isFatal(err error, wasReady bool) bool {
 	var window *VersionError
-	return errors.As(err, &window) || !wasReady && isRejection(CodeOf(err))
+	return errors.As(err, &window) || !wasReady && (isRejection(CodeOf(err)) || isUntrusted(err))
+}
+
+// isUntrusted says whether a server could not be verified, or what it takes to do so is not there.
+func isUntrusted(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &certificate) || errors.Is(err, transport.ErrTLS)
 }
 
 // sweep tries every address once, the configured one first.

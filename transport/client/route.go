@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/runnel-go/runnel/transport/wire"
@@ -22,6 +23,18 @@ type Partition struct {
 	// ID is the partition.
 	ID uint32
 }
+
+// String names it in words.
+func (p Partition) String() string {
+	return fmt.Sprintf("%s, partition %d", topicOf(p.Stream, p.Topic), p.ID)
+}
+
+func topicOf(stream, topic wire.Identifier) string {
+	return fmt.Sprintf("stream %v, topic %v", stream, topic)
+}
+
+// check wants a partition of a topic that has a name or a number.
+func (p Partition) check() *fault { return checkTopicID(p.Stream, p.Topic) }
 
 // route is where a partition is, and which life of it.
 type route struct {

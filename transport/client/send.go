@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -19,13 +20,20 @@ import (
 func (c *Client) Send(
 	ctx context.Context, to Partition, producer *wire.Producer, messages []wire.Message,
 ) (at wire.Confirmation, found bool, err error) {
-	return c.sendMessages(ctx, to, wire.ToPartition(to.ID), producer, messages)
+	at, found, err = c.sendMessages(ctx, to, wire.ToPartition(to.ID), producer, messages)
+	if err != nil {
+		err = named(wire.CmdSendMessages, to.String(), err)
+	}
+	return at, found, err
 }
 
 // sendMessages names, encrypts and encodes messages, and sends them.
 func (c *Client) sendMessages(
 	ctx context.Context, to Partition, by wire.Partitioning, producer *wire.Producer, messages []wire.Message,
 ) (at wire.Confirmation, found bool, err error) {
+	if err := check(wire.CmdSendMessages, to.check()); err != nil {
+		return at, false, err
+	}
 	frame, err := c.sendFrame(to, by, uint32(len(messages)))
 	if err != nil {
 		return at, false, err
@@ -41,7 +49,7 @@ func (c *Client) sendMessages(
 	longer, err := wire.AppendBatch(*frame, producer, messages)
 	if err != nil {
 		c.freeFrame(frame)
-		return at, false, malformed(wire.CmdSendMessages.String(), "", err)
+		return at, false, cmp.Or(check(wire.CmdSendMessages, checkMessages(messages)), badBody(wire.CmdSendMessages, err))
 	}
 	*frame = longer
 	return c.send(ctx, to, frame)
@@ -68,12 +76,19 @@ func (c *Client) SendBatch(
 		return at, false, check(wire.CmdSendMessages,
 			&fault{wire.CodeInvalidCommand, "a client with Encrypt sends with Send, which encrypts"})
 	}
+	if err := check(wire.CmdSendMessages, to.check()); err != nil {
+		return at, false, err
+	}
 	frame, err := c.sendFrame(to, wire.ToPartition(to.ID), count)
 	if err != nil {
 		return at, false, err
 	}
 	*frame = append(*frame, batch...)
-	return c.send(ctx, to, frame)
+	at, found, err = c.send(ctx, to, frame)
+	if err != nil {
+		err = named(wire.CmdSendMessages, to.String(), err)
+	}
+	return at, found, err
 }
 
 // SendPartitioned is [Client.Send] over HTTP, where the server chooses the partition. Over other transports it is
@@ -82,10 +97,12 @@ func (c *Client) SendPartitioned(
 	ctx context.Context, stream, topic wire.Identifier, by wire.Partitioning, messages []wire.Message,
 ) error {
 	if !c.sessionless {
-		return &Error{Code: wire.CodeFeatureUnavailable, Call: wire.CmdSendMessages.String()}
+		return &Error{Code: wire.CodeFeatureUnavailable, Call: wire.CmdSendMessages.String(), Err: ErrHTTPOnly}
 	}
-	_, _, err := c.sendMessages(ctx, Partition{Stream: stream, Topic: topic}, by, nil, messages)
-	return err
+	if _, _, err := c.sendMessages(ctx, Partition{Stream: stream, Topic: topic}, by, nil, messages); err != nil {
+		return named(wire.CmdSendMessages, topicOf(stream, topic), err)
+	}
+	return nil
 }
 
 // sendFrame is a frame with all of a send but the batch.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -140,7 +141,7 @@ func (c *Client) present(call string, lineage uint64) (*link, <-chan struct{}, e
 	case c.lineage != lineage:
 		return fail(wire.CodeUnauthenticated, ErrOtherLogin)
 	case c.run == nil:
-		return fail(wire.CodeNotConnected, c.down)
+		return fail(wire.CodeNotConnected, cmp.Or(c.down, ErrNotConnected))
 	case c.link == nil:
 		return nil, c.changed, nil
 	case c.link.session == nil:

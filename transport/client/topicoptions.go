@@ -38,9 +38,10 @@ const (
 // TopicOptions are settings of a topic. Zeros leave them to the server, whose defaults are named. But for the first two they
 // are set when the topic is made, and do not change.
 type TopicOptions struct {
-	// MessageExpiry is for how long messages are kept, at least a microsecond. The default is [Forever].
+	// MessageExpiry is for how long messages are kept at least, a microsecond or more: they go by segments, and never that
+	// which is written to. The default is [Forever].
 	MessageExpiry time.Duration
-	// MaxSizeBytes is what is kept at most, not below SegmentBytes; the oldest segments are deleted. The default is
+	// MaxSizeBytes is what is kept at most, not below SegmentBytes, whose default is 1 GiB; the oldest segments are deleted. The default is
 	// [wire.Unlimited].
 	MaxSizeBytes uint64
 	// Compression is what is said of the messages. The default is CompressionNone.
@@ -148,7 +149,7 @@ func (o *TopicOptions) wire() wire.Options {
 }
 
 // check returns the first fault.
-func (o *TopicOptions) check() *fault {
+func (o *TopicOptions) check(created bool) *fault {
 	bad := func(format string, args ...any) *fault {
 		return &fault{wire.CodeInvalidOptionValue, fmt.Sprintf(format, args...)}
 	}
@@ -159,6 +160,8 @@ func (o *TopicOptions) check() *fault {
 		return bad("SegmentBytes is %d, not 1 MiB to 1 GiB and a multiple of 512", segment)
 	case o.MaxSizeBytes != 0 && o.MaxSizeBytes < segment:
 		return bad("MaxSizeBytes is %d, not at least SegmentBytes, %d", o.MaxSizeBytes, segment)
+	case created && o.MaxSizeBytes != 0 && segment == 0 && o.MaxSizeBytes < gib:
+		return bad("MaxSizeBytes is %d, not at least SegmentBytes, %d if it is not set", o.MaxSizeBytes, gib)
 	case o.Compression != "" && o.Compression != CompressionNone && o.Compression != CompressionGzip:
 		return bad("Compression is %q, not none or gzip", o.Compression)
 	case !o.Durability.known():

@@ -37,7 +37,7 @@ func (c *Client) CreateTopic(
 	const command = wire.CmdCreateTopic
 	set := options.wire()
 	err := check(command, checkID("stream", stream), checkTopicName(name), checkPartitions(partitions, 0),
-		options.check(), checkOptions(set))
+		options.check(true), checkOptions(set))
 	if err != nil {
 		return wire.TopicDetails{}, err
 	}
@@ -67,7 +67,7 @@ func (c *Client) UpdateTopic(ctx context.Context, stream, topic wire.Identifier,
 	body := &wire.UpdateResource{
 		Scope: wire.ScopeTopic, Stream: stream, Topic: topic, Set: options.wire(), Reset: update.Reset,
 	}
-	faults := []*fault{checkTopicID(stream, topic), options.check()}
+	faults := []*fault{checkTopicID(stream, topic), options.check(false)}
 	if update.Name != "" {
 		faults = append(faults, checkTopicName(update.Name))
 		body.Set = append(body.Set, wire.Option{Key: wire.OptionName, Value: wire.StringValue(update.Name)})

@@ -290,7 +290,7 @@ func (c *Client) performOnce(ctx context.Context, w *write) (reply, error) {
 		return reply{}, &Error{Code: wire.CodeTransientNotCommitted, Call: call, Addr: l.addr, Err: err}
 	}
 	if r.code != 0 {
-		return r, &Error{Code: r.code, Call: call, Addr: l.addr}
+		return r, loginFirst(l, &Error{Code: r.code, Call: call, Addr: l.addr})
 	}
 	return r, nil
 }

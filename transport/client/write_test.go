@@ -378,6 +378,6 @@ func TestSendsOfABatchThatIsMade(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, found, "the server did not say")
 		_, _, err = c.Send(t.Context(), part(1), nil, nil)
-		require.ErrorIs(t, err, wire.CodeInvalidCommand, "no messages")
+		require.ErrorIs(t, err, wire.CodeInvalidMessagesCount, "no messages")
 	})
 }

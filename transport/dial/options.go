@@ -12,6 +12,7 @@ type draft struct {
 	tls      transport.TLS
 	tlsOn    bool
 	tlsCheck bool
+	set      map[string]bool // the keys that the string has
 }
 
 // readOptions sets the defaults and then what the string has.
@@ -30,6 +31,20 @@ func (d *draft) readOptions(text string, given bool) error {
 			return err
 		}
 	}
+	return d.checkTLS()
+}
+
+// checkTLS refuses keys that say how to verify a server for a link that would go without TLS, unless tls=false does so by
+// name. Who names a certificate or its file wants it verified, unless the string says otherwise.
+func (d *draft) checkTLS() error {
+	for _, key := range []string{"tls_domain", "tls_ca_file", "tls_validate_certificate"} {
+		if d.set[key] && !d.set["tls"] {
+			return broken("option "+key, "has no effect without tls=true, and nothing is encrypted then")
+		}
+	}
+	if (d.set["tls_domain"] || d.set["tls_ca_file"]) && !d.set["tls_validate_certificate"] {
+		d.tlsCheck = true
+	}
 	return nil
 }
 
@@ -45,6 +60,10 @@ func (d *draft) readOption(option string, keys []key) error {
 		if !k.set(d, value) {
 			return broken("option "+name, "%.60q is not %s", value, k.allowed)
 		}
+		if d.set == nil {
+			d.set = map[string]bool{}
+		}
+		d.set[name] = true
 		return nil
 	}
 	return broken("options", "%.60q is none of %s", name, names(keys))

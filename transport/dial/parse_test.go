@@ -194,6 +194,26 @@ func TestEveryOptionIsRead(t *testing.T) {
 	require.Equal(t, 9, get("iggy+http://token@h:1?retries=9").Retries)
 }
 
+func TestKeysOfACertificateNeedTLSAndVerifyIt(t *testing.T) {
+	t.Parallel()
+	for _, scheme := range []string{"iggy+tcp", "iggy+ws"} {
+		for _, key := range []string{"tls_domain=x", "tls_ca_file=x"} {
+			name, _, _ := strings.Cut(key, "=")
+			requirePart(t, scheme+"://u:p@h:1?"+key, "option "+name)
+			c, err := dial.Parse(scheme + "://u:p@h:1?tls=false&" + key)
+			require.NoError(t, err, "said by name")
+			require.Nil(t, c.TLS)
+			c, err = dial.Parse(scheme + "://u:p@h:1?tls=true&" + key)
+			require.NoError(t, err)
+			require.False(t, c.TLS.SkipVerify, key)
+		}
+	}
+	requirePart(t, "iggy+ws://u:p@h:1?tls_validate_certificate=true", "option tls_validate_certificate")
+	c, err := dial.Parse("iggy+ws://u:p@h:1?tls=true&tls_ca_file=x&tls_validate_certificate=false")
+	require.NoError(t, err)
+	require.True(t, c.TLS.SkipVerify)
+}
+
 func TestLastOfAnOptionCounts(t *testing.T) {
 	t.Parallel()
 	c, err := dial.Parse("iggy://u:p@h:1?nodelay=true&heartbeat_interval=1s&nodelay=false&heartbeat_interval=2s")

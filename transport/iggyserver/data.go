@@ -2,6 +2,7 @@ package iggyserver
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/runnel-go/runnel/transport/iggyserver/internal/broker"
@@ -56,4 +57,30 @@ func (c *config) openBroker() (b *broker.Broker, closeBoth func() error, err err
 		return nil, nil, errors.Join(err, store.Close())
 	}
 	return b, func() error { return errors.Join(b.Close(), store.Close()) }, nil
+}
+
+// unknownPassword stands in connection strings for a password that the server was not told.
+const unknownPassword = "<password>"
+
+// meetRoot looks at the root user of a folder that was in use, who counts: whether the default password would be served to
+// other machines, and whether the options are those of this user.
+func (c *config) meetRoot(b *broker.Broker) error {
+	if c.data == "" {
+		return nil
+	}
+	name, right := b.Root(c.password)
+	if c.allowRemote {
+		if _, everybodys := b.Root(DefaultPassword); everybodys {
+			return fmt.Errorf("%w: that of user %s in %s, with ChangePassword and without AllowRemote", ErrDefaultPassword, name, c.data)
+		}
+	}
+	if name == c.username && right {
+		return nil
+	}
+	c.logger.Warn("Username and Password are not those of the root user in the folder, which counts", "folder", c.data, "user", name)
+	c.username = name
+	if !right {
+		c.password = unknownPassword
+	}
+	return nil
 }

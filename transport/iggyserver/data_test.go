@@ -36,3 +36,21 @@ func TestServerRefusesAnIntervalThatIsNone(t *testing.T) {
 	_, err := iggyserver.Start(t.Context(), iggyserver.Data(t.TempDir()), iggyserver.FsyncEvery(0))
 	require.ErrorContains(t, err, "FsyncEvery is below 1ms")
 }
+
+func TestRootUserOfTheFolderCounts(t *testing.T) {
+	t.Parallel()
+	dir := iggyserver.Data(t.TempDir())
+	server := start(t, dir)
+	require.NoError(t, server.Close())
+
+	_, err := iggyserver.Start(t.Context(), dir, iggyserver.AllowRemote(), iggyserver.TCP("0.0.0.0:0"),
+		iggyserver.Username("boss"), iggyserver.Password("long secret"), iggyserver.PasswordRounds(1))
+	require.ErrorIs(t, err, iggyserver.ErrDefaultPassword, "that of the folder")
+	require.ErrorContains(t, err, "user iggy")
+	require.NotContains(t, err.Error(), "long secret")
+
+	server = start(t, dir, iggyserver.Username("boss"), iggyserver.Password("long secret"))
+	require.Contains(t, server.ConnectionString(dial.TCP), "iggy+tcp://iggy:<password>@")
+	require.NoError(t, server.Close())
+	require.Contains(t, start(t, dir).ConnectionString(dial.TCP), "iggy+tcp://iggy:iggy@")
+}

@@ -47,6 +47,9 @@ func start(ctx context.Context, c config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.meetRoot(b); err != nil {
+		return nil, errors.Join(err, release())
+	}
 	s := &Server{config: c, broker: b, release: release, ended: make(chan struct{})}
 	s.faults.broker, s.faults.next = b, c.handle
 	if err := s.listen(ctx); err != nil {
@@ -113,7 +116,8 @@ func (s *Server) Addr(protocol dial.Protocol) string {
 
 // ConnectionString returns what package dial reads, with the password of the root user, such as
 // iggy+tcp://iggy:iggy@127.0.0.1:8090. If the server listens at all addresses it names that of the machine itself. It is
-// empty if the server does not listen so.
+// empty if the server does not listen so. In a folder that was in use the user is who it was, and <password> stands in place
+// of a password that is another one than [Password] says.
 func (s *Server) ConnectionString(protocol dial.Protocol) string {
 	addr := s.Addr(protocol)
 	if addr == "" {

@@ -15,6 +15,8 @@ var (
 	ErrLength = errors.New("length not allowed")
 	// ErrValue is returned when a value is none that the protocol allows.
 	ErrValue = errors.New("value not allowed")
+	// ErrNoIdentifier is returned for an [Identifier] that is neither a name nor a number.
+	ErrNoIdentifier = errors.New("neither a name nor a number")
 	// ErrText is returned when a text is not UTF-8.
 	ErrText = errors.New("not UTF-8")
 	// ErrDuplicate is returned when something is named twice that may be named once.

@@ -107,7 +107,8 @@ type FetchSection struct {
 	CurrentOffset uint64
 	// Count is the number of messages, of all batches together.
 	Count uint32
-	// Context is what it was served with; who stores the offset of one of the messages has to send it.
+	// Context is what it was served with. Who stores the offset of one of the messages sends it, so that nothing is stored
+	// for another life or another owner of the partition.
 	Context PartitionContext
 	// NextOffset is where the next read of the partition begins.
 	NextOffset uint64

@@ -121,7 +121,9 @@ func ack(want wire.Ack) check {
 	return func(t *testing.T, v vector) {
 		t.Helper()
 		require.Equal(t, want, wire.Ack(v.bytes[0]))
-		stored := wire.StoreConsumerOffset{Consumer: wire.Consumer{Kind: wire.ConsumerSingle}, Ack: want}
+		stored := wire.StoreConsumerOffset{
+			Consumer: wire.Consumer{Kind: wire.ConsumerSingle, ID: wire.ID(0)}, Stream: wire.ID(0), Topic: wire.ID(0), Ack: want,
+		}
 		encoded, err := wire.Append(nil, &stored)
 		require.NoError(t, err)
 		require.Equal(t, v.bytes, encoded[len(encoded)-1:])

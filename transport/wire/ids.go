@@ -12,18 +12,26 @@ type Identifier struct {
 	Name string
 	// Number is the number if Name is empty.
 	Number uint32
+
+	numbered bool // 0 is a number of somebody: no name alone is none
 }
 
 // ID is the identifier by number.
-func ID(number uint32) Identifier { return Identifier{Number: number} }
+func ID(number uint32) Identifier { return Identifier{Number: number, numbered: true} }
 
-// Named is the identifier by name. A name of digits is a name too.
+// Named is the identifier by name. A name of digits is a name too. An empty one is [Identifier.IsZero], which is refused.
 func Named(name string) Identifier { return Identifier{Name: name} }
+
+// IsZero says whether the identifier is neither a name nor a number of [ID]: nothing is called so, and it is not encoded.
+func (id Identifier) IsZero() bool { return id.Name == "" && !id.numbered }
 
 // String returns the name, or the number in decimal.
 func (id Identifier) String() string {
-	if id.Name != "" {
+	switch {
+	case id.Name != "":
 		return id.Name
+	case id.IsZero():
+		return "(none)"
 	}
 	return strconv.FormatUint(uint64(id.Number), 10)
 }
@@ -41,10 +49,16 @@ func (c *coder) identifier(id *Identifier, field string) {
 	if id.Name != "" {
 		which = idName
 	}
+	if c.writing && id.IsZero() {
+		c.fail(field, ErrNoIdentifier)
+	}
 	kind(c, &which, idName, field)
 	if which == idName {
 		c.name(&id.Name, field)
 		return
+	}
+	if !c.writing {
+		id.numbered = true
 	}
 	n := uint8(4)
 	c.u8(&n, field)
@@ -162,7 +176,7 @@ func (v *Partitioning) size() int {
 
 // PollingStrategy says where reading begins. (Iggy binary protocol, polling strategy.)
 type PollingStrategy struct {
-	// Kind says what Value is.
+	// Kind says what Value is: FromOffset, FromTimestamp, FromFirst, FromLast or FromNext.
 	Kind StrategyKind
 	// Value is an offset, or microseconds since 1970; 0 for the others, whose value a server ignores.
 	Value uint64

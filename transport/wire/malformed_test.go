@@ -88,7 +88,7 @@ func TestFetchWantsEachPartitionOnceAndSoundLimits(t *testing.T) {
 	sound := func() wire.FetchMessages {
 		return wire.FetchMessages{
 			Consumer: wire.Consumer{Kind: wire.ConsumerSingle, ID: wire.ID(1)}, TimeoutMicros: wire.MinReplyMarginMicros,
-			MinCount: 1, Count: 1, MaxBytes: 1000, Targets: []wire.FetchTarget{target},
+			Stream: wire.ID(1), Topic: wire.ID(1), MinCount: 1, Count: 1, MaxBytes: 1000, Targets: []wire.FetchTarget{target},
 		}
 	}
 	fetch := sound()
@@ -139,12 +139,14 @@ func TestEncodersRefuseWhatTheProtocolCannotHold(t *testing.T) {
 		"key of no bytes":      {&wire.Partitioning{Kind: wire.PartitionByKey}, wire.ErrLength},
 		"partitioning of none": {&wire.Partitioning{}, wire.ErrValue},
 		"consumer of no kind":  {&wire.Consumer{}, wire.ErrValue},
+		"no identifier":        {&wire.GetStream{}, wire.ErrNoIdentifier},
+		"an empty name":        {&wire.GetStream{Stream: wire.Named("")}, wire.ErrNoIdentifier},
 		"value of no bytes":    {&wire.Options{{Key: "a"}}, wire.ErrLength},
 		"value too long":       {&wire.Options{{Key: "a", Value: wire.StringValue(long)}}, wire.ErrLength},
 		"option twice":         {&wire.Options{{Key: "a", Value: wire.BoolValue(true)}, {Key: "a", Value: wire.BoolValue(true)}}, wire.ErrDuplicate},
 		"too many options":     {&tooMany, wire.ErrLength},
 		"options too large":    {&large, wire.ErrLength},
-		"too many resets":      {&wire.UpdateResource{Scope: wire.ScopeUser, Reset: make([]string, 256)}, wire.ErrLength},
+		"too many resets":      {&wire.UpdateResource{Scope: wire.ScopeUser, User: wire.ID(1), Reset: make([]string, 256)}, wire.ErrLength},
 		"wrong count":          {&wire.StreamDetails{Stream: wire.Stream{Name: "s", TopicsCount: 1}}, wire.ErrLength},
 		"token too long":       {&wire.GetMetadataChanges{Token: strings.Repeat("x", math.MaxUint16+1)}, wire.ErrLength},
 		"records of a failure": {&wire.FetchedMessages{Sections: []wire.FetchSection{{Status: 1, Records: []byte{1}}}}, wire.ErrTrailing},

@@ -97,7 +97,8 @@ type PolledMessages struct {
 	CurrentOffset uint64
 	// Count is the number of messages, of all batches together.
 	Count uint32
-	// Context is what it was served with; who stores the offset of one of the messages has to send it.
+	// Context is what it was served with. Who stores the offset of one of the messages sends it, so that nothing is stored
+	// for another life or another owner of the partition.
 	Context PartitionContext
 	// Records are the batches: see [NewRecords]. What was decoded is a view of the input.
 	Records []byte

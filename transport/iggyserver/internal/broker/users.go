@@ -229,3 +229,12 @@ func (r *request) mayChangePassword(of wire.Identifier) wire.Code {
 	}
 	return 0
 }
+
+// Root returns the name of the root user, and whether a password is that of it. To find out takes as long as a login.
+func (b *Broker) Root(password string) (name string, right bool) {
+	b.mu.Lock()
+	root, _ := b.users.find(wire.ID(rootID)) // it cannot be deleted
+	name, hash := root.name, root.password
+	b.mu.Unlock()
+	return name, hash.matches(password)
+}

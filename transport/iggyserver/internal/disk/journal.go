@@ -25,6 +25,7 @@ type journal struct {
 	name    string
 	options Options
 	fresh   bool // whether it was not there before
+	torn    bool // whether its end was cut off when it was opened
 
 	mu     sync.Mutex
 	file   file              // guarded by mu, as what follows
@@ -64,6 +65,7 @@ func (j *journal) read(data []byte) error {
 	entries, end, err := replay(data)
 	switch {
 	case errors.Is(err, errTorn):
+		j.torn = true
 		j.options.Logger.Warn("cut off what a process that ended left half written",
 			"file", j.name, "offset", end, "bytes", int64(len(data))-end)
 	case err != nil:

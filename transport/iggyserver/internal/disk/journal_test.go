@@ -130,6 +130,30 @@ func TestPruneRemovesLogsThatWereNotOpened(t *testing.T) {
 	require.Empty(t, segments(t, dir))
 }
 
+// A bit that flips in the last record looks like an end that was half written. What that record told of is not lost.
+func TestMessagesOfWhatWasAtTheCutEndOfTheJournalAreSetAside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for range 2 {
+		w := start(t, dir, 1<<20, quiet())
+		require.NoError(t, w.Commit(broker.Change{Key: "a", Value: []byte("1")}))
+		w.put(t, 1, 1)
+		w.stop(t)
+		name := filepath.Join(dir, "journal")
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		data[len(data)-1] ^= 1
+		require.NoError(t, os.WriteFile(name, data, 0o600))
+		s := open1(t, dir)
+		require.NoError(t, s.Prune())
+		require.NoError(t, s.Close())
+		require.Empty(t, segments(t, dir))
+	}
+	kept, err := filepath.Glob(filepath.Join(dir, setAsideName, "*", "1.2.0.77", "*.log"))
+	require.NoError(t, err)
+	require.Len(t, kept, 2)
+}
+
 func TestEveryPolicyStores(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []Fsync{FsyncNever, FsyncAlways, FsyncEvery(time.Millisecond)} {

@@ -136,7 +136,11 @@ func (s *Store) OpenLog(spec broker.LogSpec) (broker.Log, error) {
 	return openLog(s, filepath.Join(s.dir, partitionsName, name), spec)
 }
 
-// Prune implements [broker.Store].
+// setAsideName is the folder of folders of partitions that the journal does not know any more, though it may have.
+const setAsideName = "set-aside"
+
+// Prune implements [broker.Store]. If the end of the journal was cut off, the record of a partition may have been in it, as a
+// bit that flipped there looks like an end that was half written: its messages are set aside and not removed then.
 func (s *Store) Prune() error {
 	entries, err := os.ReadDir(filepath.Join(s.dir, partitionsName))
 	if err != nil {
@@ -149,12 +153,33 @@ func (s *Store) Prune() error {
 			continue
 		}
 		path := filepath.Join(s.dir, partitionsName, e.Name())
+		if s.journal.torn {
+			if err := s.setAside(path); err != nil {
+				return err
+			}
+			continue
+		}
 		s.options.Logger.Warn("removed what was left of a deleted partition", "folder", path, "bytes", dirSize(path))
 		if err := os.RemoveAll(path); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// setAside moves the folder of a partition to where nobody removes it.
+func (s *Store) setAside(path string) error {
+	aside := filepath.Join(s.dir, setAsideName)
+	if err := os.MkdirAll(aside, dirMode); err != nil {
+		return err
+	}
+	to, err := os.MkdirTemp(aside, filepath.Base(path)+"-") // one of that name may be there already
+	if err != nil {
+		return err
+	}
+	s.options.Logger.Error("set aside the messages of a partition whose record may have been at the end of the journal that was cut off",
+		"folder", path, "to", to, "bytes", dirSize(path))
+	return errors.Join(os.Rename(path, filepath.Join(to, filepath.Base(path))), fsync.Dir(aside))
 }
 
 // Close makes everything durable, unless the policy is [FsyncNever], and gives the folder back. The broker is closed before.

@@ -13,6 +13,7 @@ mod groups;
 mod idempotent;
 mod line;
 mod login;
+mod member;
 mod offsets;
 mod partitions;
 mod poll;
@@ -83,6 +84,8 @@ enum Command {
     Write(sample::Options),
     /// Polls a topic and prints what is there.
     Read(sample::Options),
+    /// Reads as a member of a group, and prints what it reads.
+    Member(member::Options),
     /// Sends and polls as fast as possible, and prints how fast that was.
     Bench(bench::Options),
 }
@@ -111,6 +114,7 @@ async fn main() -> anyhow::Result<()> {
         Command::Refused(target) => refused::run(&target).await,
         Command::Write(options) => write::run(&options).await,
         Command::Read(options) => read::run(&options).await,
+        Command::Member(options) => member::run(&options).await,
         Command::Bench(options) => bench::run(&options).await,
     }
 }

@@ -234,12 +234,22 @@ func bubble(t *testing.T, test func(t *testing.T, f *fake, p *Producer), options
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
+		for _, o := range options {
+			if set, ok := o.(fakeOption); ok {
+				set(f)
+			}
+		}
 		p := of(f, options...)
 		require.NoError(t, p.Init(t.Context()))
 		defer func() { require.NoError(t, p.Shutdown(context.Background())) }() // that of t has ended
 		test(t, f, p)
 	})
 }
+
+// fakeOption is an option of a bubble about its fake.
+type fakeOption func(*fake)
+
+func (fakeOption) apply(*config) {}
 
 func of(f *fake, options ...Option) *Producer {
 	return newProducer(f, wire.Named("s"), wire.Named("t"), options)

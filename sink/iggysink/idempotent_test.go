@@ -3,6 +3,7 @@ package iggysink
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -170,7 +171,7 @@ func TestRequestsToOnePartitionAreSentOneAtATime(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 		defer cancel()
 		go func() { done <- send(t, p, "a") }()
-		time.Sleep(time.Millisecond)
+		synctest.Wait()
 		_, err := p.Send(ctx, texts("b"))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Zero(t, failedOf(t, err).Uncertain)

@@ -201,3 +201,34 @@ func (q *queue) rest() []*buffer {
 	q.stir()
 	return left
 }
+
+// checkOut returns the buffer that is filled, or a new one, for who is the only one that fills: it comes back by checkIn.
+func (q *queue) checkOut() *buffer {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	b := q.filling
+	q.filling = nil
+	if b == nil {
+		b = q.memory.buffer(min(q.length, defaultBatchLength))
+	}
+	return b
+}
+
+// checkIn takes a buffer back, in which there are so many sends more.
+func (q *queue) checkIn(b *buffer, sends int, now time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if b.sends == 0 {
+		b.free()
+		return
+	}
+	if b.sends == sends {
+		q.since = now
+	}
+	q.waiting += sends
+	q.filling = b
+	q.notify()
+	if q.isFull(b) {
+		q.seal()
+	}
+}

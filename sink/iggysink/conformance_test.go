@@ -18,17 +18,19 @@ func TestSinkKeepsTheContract(t *testing.T) {
 	for name, protocol := range protocols {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			server, systems := start(t), 0
 			sinktest.Run(t, func(t *testing.T) sinktest.System[string] {
-				server := start(t)
+				systems++
+				stream := wire.Named(fmt.Sprint("stream ", systems))
 				c := clientOf(t, server, protocol)
 				require.NoError(t, c.SignIn(t.Context()))
 				return sinktest.System[string]{
 					Sink: func() runnel.Sink[string] {
-						return iggysink.Encode(iggysink.NewProducer(c, wire.Named("s"), wire.Named("t")), encodeText)
+						return iggysink.Encode(iggysink.NewProducer(c, stream, wire.Named("t")), encodeText)
 					},
 					Value: func(i int) string { return fmt.Sprint("value ", i) },
 					Bad:   func() string { return "bad" },
-					Read:  func(t *testing.T) []string { return texts(t, c, 0) },
+					Read:  func(t *testing.T) []string { return textsIn(t, c, stream, 0) },
 				}
 			}, sinktest.Features{CloseToKill: true})
 		})

@@ -43,16 +43,16 @@ type encoding struct {
 	block   []byte
 }
 
-// message makes what is sent. The user headers in it are valid until the next call.
-func (e *encoding) message(m *Message, meta *runnel.Meta) (wire.Message, error) {
-	w := wire.Message{ID: m.ID, Payload: m.Payload}
+// message makes what is sent, in w. Its user headers are valid until the next call.
+func (e *encoding) message(w *wire.Message, m *Message, meta *runnel.Meta) error {
+	*w = wire.Message{ID: m.ID, Payload: m.Payload}
 	if len(m.Payload) > wire.MaxPayloadSize {
-		return w, notAllowed("a payload of %d bytes, not up to %d", len(m.Payload), wire.MaxPayloadSize)
+		return notAllowed("a payload of %d bytes, not up to %d", len(m.Payload), wire.MaxPayloadSize)
 	}
 	if !m.Time.IsZero() {
 		micros := m.Time.UnixMicro()
 		if micros <= 0 {
-			return w, notAllowed("%w", errTimeRange)
+			return notAllowed("%w", errTimeRange)
 		}
 		w.OriginTimestamp = uint64(micros)
 	}
@@ -64,13 +64,14 @@ func (e *encoding) message(m *Message, meta *runnel.Meta) (wire.Message, error) 
 		}
 		headers = e.headers
 	}
-	return w, e.userHeaders(&w, headers)
-}
-
-func (e *encoding) userHeaders(w *wire.Message, headers []wire.UserHeader) (err error) {
 	if len(headers) == 0 {
 		return nil
 	}
+	return e.userHeaders(w, headers)
+}
+
+// userHeaders encodes user headers.
+func (e *encoding) userHeaders(w *wire.Message, headers []wire.UserHeader) (err error) {
 	for _, h := range headers {
 		if !fits(h.Key) {
 			return notAllowed("%w", errHeaderName)
@@ -124,12 +125,16 @@ func (e *RecordError) Error() string {
 func (e *RecordError) Unwrap() error { return e.Err }
 
 // Retryable says whether the record was surely not written, and may be if it is written again: the server was away or busy, the
-// topic was full, or an operation that others left was in the way.
+// topic was full, the partition of its key is gone, or an operation that others left was in the way.
 func (e *RecordError) Retryable() bool {
 	if e.Uncertain {
 		return false
 	}
-	return client.Retryable(e.Err) || errors.Is(e.Err, wire.CodeTopicFull) || errors.Is(e.Err, wire.CodeLaneBlocked)
+	switch client.CodeOf(e.Err) {
+	case wire.CodeTopicFull, wire.CodePartitionNotFound, wire.CodeLaneBlocked:
+		return true
+	}
+	return client.Retryable(e.Err)
 }
 
 // recordError is the error of a record.

@@ -42,10 +42,10 @@ func producerOf(t testing.TB, c *client.Client, options ...iggysink.Option) *igg
 	return p
 }
 
-// read returns the messages of a partition of s/t.
-func read(t testing.TB, c *client.Client, partition uint32) []wire.Message {
+// read returns the messages of a partition of the topic t of a stream.
+func read(t testing.TB, c *client.Client, stream wire.Identifier, partition uint32) []wire.Message {
 	t.Helper()
-	of := client.Partition{Stream: wire.Named("s"), Topic: wire.Named("t"), ID: partition}
+	of := client.Partition{Stream: stream, Topic: wire.Named("t"), ID: partition}
 	who := wire.Consumer{Kind: wire.ConsumerSingle, ID: wire.Named("reader")}
 	var all []wire.Message
 	for {
@@ -70,8 +70,13 @@ func read(t testing.TB, c *client.Client, partition uint32) []wire.Message {
 // texts are what the messages of a partition of s/t say.
 func texts(t testing.TB, c *client.Client, partition uint32) []string {
 	t.Helper()
+	return textsIn(t, c, wire.Named("s"), partition)
+}
+
+func textsIn(t testing.TB, c *client.Client, stream wire.Identifier, partition uint32) []string {
+	t.Helper()
 	var all []string
-	for _, m := range read(t, c, partition) {
+	for _, m := range read(t, c, stream, partition) {
 		all = append(all, string(m.Payload))
 	}
 	return all

@@ -30,9 +30,11 @@ type writer[T any] struct {
 
 	// Of the pipeline's goroutine.
 	encoding   encoding
-	partitions uint32       // of the topic, for keys; 0 while that is not known
-	carry      []carried[T] // what waits for a decision
-	next       uint64       // number of the next record
+	message    wire.Message      // of the record that is encoded
+	place      wire.Partitioning // where it goes
+	partitions uint32            // of the topic, for keys; 0 while that is not known
+	carry      []carried[T]      // what waits for a decision
+	next       uint64            // number of the next record
 	closed     bool
 
 	stale atomic.Bool // the number of partitions has to be asked for
@@ -183,11 +185,10 @@ func (w *writer[T]) fill(ctx context.Context, h *carried[T], force bool) {
 	}
 	for h.row < h.batch.Len() && !w.q.isFull(b) && (force || !w.isFull(b.bytes-before)) {
 		record := h.batch.Record(h.row)
-		m, by, err := w.encode(ctx, record)
-		if err != nil {
+		if by, err := w.encode(ctx, &record); err != nil {
 			w.refuse(record, err)
 		} else {
-			r := b.add(w.p.home, &by, &m, micros)
+			r := b.add(w.p.home, by, &w.message, micros)
 			r.rows = append(r.rows, uint32(h.first+uint64(h.row)-b.first))
 			b.sends++
 		}
@@ -211,37 +212,39 @@ func (w *writer[T]) count(messages int, size int64) {
 	w.queued += uint64(messages)
 }
 
-// encode makes the message of a record, and says where it goes.
-func (w *writer[T]) encode(ctx context.Context, record runnel.Record[T]) (m wire.Message, by wire.Partitioning, err error) {
+// encode makes w.message of a record, and says where it goes.
+func (w *writer[T]) encode(ctx context.Context, record *runnel.Record[T]) (by *wire.Partitioning, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &runnel.PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	message, err := w.sink.encode(record)
+	message, err := w.sink.encode(*record)
 	if err == nil {
-		m, err = w.encoding.message(&message, &record.Meta)
+		err = w.encoding.message(&w.message, &message, &record.Meta)
 	}
 	if err != nil {
-		return m, by, err
+		return nil, err
 	}
 	if w.p.cfg.partitioner != nil {
-		by, err = w.p.partitioning(w.p.home, by, []wire.Message{m})
-		return m, by, err
+		w.place, err = w.p.partitioning(w.p.home, wire.Partitioning{}, []wire.Message{w.message})
+		return &w.place, err
 	}
 	key, err := message.key(&record.Meta, w.p.cfg.keys)
 	switch {
 	case err != nil || len(key) == 0:
-		return m, w.p.cfg.by, err
+		return &w.p.cfg.by, err
 	case w.p.server.Sessionless():
-		return m, ByKey(key), nil
+		w.place = ByKey(key)
+		return &w.place, nil
 	}
 	if w.partitions == 0 || w.stale.Load() {
 		if err := w.countPartitions(ctx); err != nil {
-			return m, by, err
+			return nil, err
 		}
 	}
-	return m, ToPartition(wire.PartitionOfKey(key, w.partitions)), nil
+	w.place = ToPartition(wire.PartitionOfKey(key, w.partitions))
+	return &w.place, nil
 }
 
 // countPartitions asks how many partitions the topic has: the server, if the client's word was wrong.

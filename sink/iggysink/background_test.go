@@ -21,11 +21,11 @@ func one(t *testing.T, p *Producer, text string) {
 func TestTheBufferIsWrittenWhenItsTimeHasCome(t *testing.T) {
 	bubble(t, func(t *testing.T, f *fake, p *Producer) {
 		one(t, p, "a")
-		time.Sleep(3 * time.Millisecond)
+		pass(3 * time.Millisecond)
 		one(t, p, "b")
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		one(t, p, "c")
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		require.Equal(t, [][]string{{"a", "b"}, {"c"}}, f.requests())
 		require.Equal(t, 5*time.Millisecond, f.nth(0).at, "the time begins with the first send")
 		require.Equal(t, time.Minute+8*time.Millisecond, f.nth(1).at)
@@ -62,7 +62,7 @@ func TestWithoutLingerSendsAreWrittenAtOnce(t *testing.T) {
 		one(t, p, "b")
 		synctest.Wait()
 		one(t, p, "c")
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		require.Equal(t, [][]string{{"a"}, {"b", "c"}}, f.requests(), "what comes during a write is written together")
 		require.Equal(t, time.Second, f.nth(1).at)
 	}, Background(Linger(0)), slow(time.Second))
@@ -86,7 +86,7 @@ func TestAdjacentSendsToOnePlaceAreOneRequest(t *testing.T) {
 		send("f", ToPartition(1))
 		_, err := p.SendTo(t.Context(), wire.Named("s"), wire.Named("u"), texts("g"), ToPartition(1))
 		require.NoError(t, err)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		require.Equal(t, [][]string{{"a", "b"}, {"c"}, {"d", "f"}, {"e"}, {"g"}}, f.requests())
 		require.Equal(t, wire.Named("u"), f.nth(4).to.Topic)
 	}, Background())
@@ -104,7 +104,7 @@ func TestCallersMayUseTheirMemoryAgain(t *testing.T) {
 		messages[0] = wire.Message{Payload: []byte("other")}
 		_, err = p.SendWithPartitioning(t.Context(), messages[:1], ByKey([]byte("k")))
 		require.NoError(t, err)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		require.Equal(t, []string{"a", string(make([]byte, 10_000)), "other"}, f.nth(0).texts)
 		require.Equal(t, "h", string(f.nth(0).messages[0].UserHeaders))
 		require.Equal(t, uint64(epoch.UnixMicro()), f.nth(0).messages[0].OriginTimestamp)
@@ -123,7 +123,7 @@ func TestMemoryThatIsUsedAgainIsNotShared(t *testing.T) {
 			_, err := p.Send(t.Context(), texts(part...))
 			require.NoError(t, err)
 		}
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		var got []string
 		for _, r := range f.requests() {
 			got = append(got, r...)
@@ -145,7 +145,7 @@ func TestAQueueThatIsFullMakesSendsWaitWhateverTheMode(t *testing.T) {
 		require.Equal(t, 10+10+queuedSends, sent, "what is written, the next buffer, and the queue")
 		require.EqualValues(t, sent, p.Stats().Sent)
 		require.EqualValues(t, sent, p.Stats().Buffered)
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		require.EqualValues(t, 10, p.Stats().Confirmed)
 		one(t, p, "y")
 	}, Background(BatchLength(10), FailImmediately()), slow(time.Hour))
@@ -191,7 +191,7 @@ func TestWhoWaitsForRoomCanBeCanceled(t *testing.T) {
 		_, err := p.Send(ctx, texts("b"))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.NotErrorIs(t, err, wire.CodeBackgroundSendTimeout)
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		require.Equal(t, [][]string{{"a"}}, f.requests())
 		require.Zero(t, p.Stats().BufferedBytes)
 	}, Background(MaxBufferBytes(messageBytes+1)), slow(time.Minute))
@@ -201,7 +201,7 @@ func TestZeroMeansNoBound(t *testing.T) {
 	bubble(t, func(t *testing.T, f *fake, p *Producer) {
 		_, err := p.Send(t.Context(), texts(string(make([]byte, 40<<20))))
 		require.NoError(t, err)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		require.EqualValues(t, 1, p.Stats().Confirmed)
 	}, Background(MaxBufferBytes(0), MaxInFlight(0), Shards(0), BatchLength(0), BatchBytes(0)))
 }
@@ -223,7 +223,7 @@ func TestShardsWriteAsManyRequestsAtOnceAsTheyMay(t *testing.T) {
 				for _, text := range numbered(0, 8) {
 					one(t, p, text)
 				}
-				time.Sleep(time.Hour)
+				pass(time.Hour)
 				require.Equal(t, c.most, f.most)
 				require.EqualValues(t, 8, p.Stats().Confirmed)
 			}, Background(append(c.options, BatchLength(1))...), slow(time.Second))

@@ -130,10 +130,10 @@ func TestLingerIsTheLeastTimeBetweenCalls(t *testing.T) {
 			_, err := p.Send(t.Context(), texts("a", "b"))
 			require.NoError(t, err)
 		}
-		time.Sleep(4 * time.Millisecond)
+		pass(4 * time.Millisecond)
 		_, err := p.Send(t.Context(), texts("c"))
 		require.NoError(t, err)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		_, err = p.Send(t.Context(), texts("d"))
 		require.NoError(t, err)
 		var at []time.Duration

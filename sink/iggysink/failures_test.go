@@ -50,7 +50,7 @@ func TestMessagesThatFailedKeepTheirMemory(t *testing.T) {
 		f.next(fault(wire.CodeTopicFull))
 		for _, text := range numbered(0, 100) {
 			one(t, p, text)
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 		}
 		require.Equal(t, []string{"0"}, payloads((*failed)[0].Failed))
 	}, Background(onError))
@@ -72,7 +72,7 @@ func TestTheFunctionForFailuresIsCalledOnceAtATime(t *testing.T) {
 		if at != 1 {
 			panic("two at a time")
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		calls, at = calls+1, at-1
 	})))
 }
@@ -83,7 +83,7 @@ func TestAPanicOfTheFunctionForFailuresIsLogged(t *testing.T) {
 	bubble(t, func(t *testing.T, f *fake, p *Producer) {
 		f.next(fault(wire.CodeTopicFull), fault(wire.CodeTopicFull))
 		one(t, p, "a")
-		time.Sleep(time.Second)
+		pass(time.Second)
 		one(t, p, "b")
 		require.NoError(t, p.Shutdown(t.Context()))
 		require.Equal(t, 2, calls)
@@ -112,7 +112,7 @@ func TestRoomIsKeptUntilTheFailureWasTold(t *testing.T) {
 	bubble(t, func(t *testing.T, f *fake, p *Producer) {
 		f.next(fault(wire.CodeTopicFull))
 		one(t, p, "a")
-		time.Sleep(time.Second)
+		pass(time.Second)
 		require.EqualValues(t, messageBytes+1, p.Stats().BufferedBytes)
 		_, err := p.Send(t.Context(), texts("b"))
 		require.ErrorIs(t, err, wire.CodeBackgroundSendBufferOverflow)
@@ -151,7 +151,7 @@ func TestAShutdownThatHasNoMoreTimeGivesUpWhatIsLeft(t *testing.T) {
 		for _, text := range numbered(0, 4) {
 			one(t, p, text)
 		}
-		time.Sleep(time.Second)
+		pass(time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		require.ErrorIs(t, p.Shutdown(ctx), context.DeadlineExceeded)

@@ -287,3 +287,9 @@ func failedOf(t *testing.T, err error) *SendFailedError {
 	require.True(t, errors.As(err, &failed), "%v", err)
 	return failed
 }
+
+// pass lets some time pass in a bubble, and what others do then happen.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}

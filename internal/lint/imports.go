@@ -69,6 +69,7 @@ var arrows = []struct {
 	{"source/", []string{".", "checkpoint", "source", "internal/codec", "internal/*conn", "internal/wallclock"}},
 	{"sink", []string{".", "checkpoint"}},
 	{"sink/sinktest", []string{".", "checkpoint", "runneltest", "source", "sink", "internal/wallclock"}},
+	{"sink/iggysink", []string{".", "checkpoint", "sink", "internal/codec", "internal/iggyconn", "transport", "transport/client", "transport/wire"}},
 	{"sink/", []string{".", "checkpoint", "sink", "internal/codec", "internal/*conn"}},
 	{"transport/wire", nil},
 	{"transport/wire/", []string{"transport/wire"}},

@@ -46,6 +46,7 @@ type Client struct {
 	down        error         // why there is no run
 	versions    map[string]wire.Version
 	roster      []wire.ClusterNode
+	producers   producerIDs
 	nodes       map[uint8]*link // links to other nodes of a cluster, by replica
 }
 

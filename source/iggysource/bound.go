@@ -31,7 +31,7 @@ func (f *feed) findEnds(ctx context.Context) error {
 	f.ends = ends
 	for _, c := range f.order {
 		if end, ok := ends[c.id]; ok {
-			c.end = end
+			c.end.Store(end)
 			f.checkEnd(c)
 			c.cancel()
 		}
@@ -119,13 +119,9 @@ func firstOffset(records []byte) (uint64, bool) {
 
 // checkEnd ends reading a partition that has come to its end.
 func (f *feed) checkEnd(c *cursor) {
-	if c.end != noEnd && c.strategy.Kind == wire.FromOffset && c.strategy.Value >= c.end {
+	end := c.end.Load()
+	if end == 0 || end != noEnd && c.strategy.Kind == wire.FromOffset && c.strategy.Value >= end {
 		c.ended = true
-	}
-	if c.end == 0 {
-		c.ended = true
-	}
-	if c.ended {
 		signal(f.arrived)
 	}
 }

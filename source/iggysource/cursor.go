@@ -34,9 +34,9 @@ type cursor struct {
 	fails   int // lasting errors in a row
 	unowned int // how often in a row the server said that another member has it
 
-	queued int    // batches that were not all handed out
-	end    uint64 // a bounded read ends before this offset
-	ended  bool   // and has come there
+	queued int           // batches that were not all handed out
+	end    atomic.Uint64 // a bounded read ends before this offset
+	ended  bool          // and has come there
 }
 
 // unknownPrimary stands for a primary that has to be asked for.
@@ -70,9 +70,9 @@ func (f *feed) newLease(partition uint32) *lease {
 }
 
 func (f *feed) newCursor(partition uint32, strategy wire.PollingStrategy) *cursor {
-	return &cursor{
-		id: partition, lease: f.newLease(partition), run: &run{}, strategy: strategy, primary: unknownPrimary, end: noEnd,
-	}
+	c := &cursor{id: partition, lease: f.newLease(partition), run: &run{}, strategy: strategy, primary: unknownPrimary}
+	c.end.Store(noEnd)
+	return c
 }
 
 // readable says whether a read of the partition may begin.

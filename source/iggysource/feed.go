@@ -81,11 +81,14 @@ func signal(c chan struct{}) {
 	}
 }
 
-// begin starts the tasks. They do not end with ctx, but with close.
-func (f *feed) begin(ctx context.Context) {
+// begin starts the tasks, and others of the caller. They do not end with ctx, but with close.
+func (f *feed) begin(ctx context.Context, others ...func(ctx context.Context)) {
 	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for range cap(f.jobs) {
 		f.tasks.Go(func() { f.work(ctx) })
+	}
+	for _, other := range others {
+		f.tasks.Go(func() { other(ctx) })
 	}
 	if f.cfg.commits != commitManually {
 		f.tasks.Go(func() { f.storeLoop(ctx) })
@@ -100,7 +103,7 @@ func (f *feed) add(c *cursor) {
 	f.cursors[c.id] = c
 	f.order = append(f.order, c)
 	if end, bounded := f.ends[c.id]; bounded {
-		c.end = end
+		c.end.Store(end)
 	}
 }
 

@@ -19,13 +19,13 @@ type Message struct {
 }
 
 // Time is when the server stored the message.
-func (m *Message) Time() time.Time { return time.UnixMicro(int64(m.Timestamp)) }
+func (m Message) Time() time.Time { return time.UnixMicro(int64(m.Timestamp)) }
 
 // OriginTime is when its sender made the message.
-func (m *Message) OriginTime() time.Time { return time.UnixMicro(int64(m.OriginTimestamp)) }
+func (m Message) OriginTime() time.Time { return time.UnixMicro(int64(m.OriginTimestamp)) }
 
 // Headers decodes the user headers, in the order of their keys. They are views of the message.
-func (m *Message) Headers() ([]wire.UserHeader, error) {
+func (m Message) Headers() ([]wire.UserHeader, error) {
 	if len(m.UserHeaders) == 0 {
 		return nil, nil
 	}
@@ -33,7 +33,7 @@ func (m *Message) Headers() ([]wire.UserHeader, error) {
 }
 
 // Checkpoint returns what to commit once this message, and all before it in its partition, are handled.
-func (m *Message) Checkpoint() Checkpoint { return Checkpoint{m.lease, m.Offset} }
+func (m Message) Checkpoint() Checkpoint { return Checkpoint{m.lease, m.Offset} }
 
 // Checkpoint is a place in a partition, and under which history and ownership of the partition it was reached. It covers
 // every earlier message of the partition. The zero value is no place.

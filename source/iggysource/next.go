@@ -120,11 +120,9 @@ func (f *feed) spoiled(b *batch, at uint64, record *wire.Message, why error) err
 	if c.run != b.run {
 		return e
 	}
-	strategy := c.strategy
+	strategy := b.strategy
 	if b.from {
 		strategy = FromOffset(at)
-	} else if c.lease.delivered.Load() == 0 && c.lease.base > 0 {
-		strategy = FromOffset(c.lease.base)
 	}
 	c.restart(strategy)
 	f.hold(c, retryInterval)

@@ -112,7 +112,7 @@ func MinCount(n uint32) Option { return option(func(c *config) { c.minCount = n 
 func MaxBytes(n uint32) Option { return option(func(c *config) { c.maxBytes = n }) }
 
 // Wait is how long the server waits for messages before it answers with none. The default is 5 s, the most 600 s, and a server
-// has a bound of its own. 0 asks all the time.
+// has a bound of its own. 0 does not wait, and asks again every 50 ms.
 func Wait(d time.Duration) Option { return option(func(c *config) { c.wait = d }) }
 
 // CommitManually stores no offset by itself: [Consumer.Commit] does. It is the default.

@@ -7,16 +7,17 @@ import (
 
 // batch are the messages that one reply had of one partition.
 type batch struct {
-	cursor  *cursor
-	run     *run
-	lease   *lease
-	slot    *slot
-	records wire.Records
-	count   int
-	bytes   int
-	floor   uint64 // messages below it were handed out before
-	next    uint64 // offset behind the last message that was looked at; where the read began, if from is set
-	from    bool
+	cursor   *cursor
+	run      *run
+	lease    *lease
+	slot     *slot
+	records  wire.Records
+	count    int
+	bytes    int
+	floor    uint64               // messages below it were handed out before
+	strategy wire.PollingStrategy // where the read began
+	next     uint64               // offset behind the last message that was looked at; where the read began, if from is set
+	from     bool
 }
 
 // item is something to hand out: a batch, or else what stands in its place.

@@ -96,7 +96,7 @@ func (f *feed) request(ctx context.Context, j *job, ready []*target) []reply {
 		Count: f.cfg.count, MinCount: f.cfg.minCount, MaxBytes: f.cfg.maxBytes, Wait: j.wait,
 		AutoCommit: f.cfg.commits == commitOnRead,
 	}
-	if len(ready) == 1 {
+	if len(ready) == 1 && ready[0].strategy.Kind != wire.FromNext { // which only the reply to a fetch says where that is
 		return []reply{f.poll(ctx, ready[0], read)}
 	}
 	targets := make([]client.Target, len(ready))

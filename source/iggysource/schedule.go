@@ -59,7 +59,7 @@ func (f *feed) planFor(c *cursor) *job {
 	case backlog:
 		return newJob(0, together...)
 	case len(f.waiting) < max(1, cap(f.jobs)/2):
-		return newJob(f.cfg.wait, together...)
+		return newJob(f.longestWait(), together...)
 	}
 	f.regroup(c.primary)
 	return nil
@@ -97,7 +97,15 @@ func (f *feed) shareOfWait(c *cursor) time.Duration {
 		return 0
 	}
 	if n := len(f.order); n > cap(f.jobs) {
-		return f.cfg.wait * time.Duration(cap(f.jobs)) / time.Duration(n)
+		return f.longestWait() * time.Duration(cap(f.jobs)) / time.Duration(n)
+	}
+	return f.longestWait()
+}
+
+// longestWait is how long a read waits: not at all for what is known to be there.
+func (f *feed) longestWait() time.Duration {
+	if f.ends != nil {
+		return 0
 	}
 	return f.cfg.wait
 }

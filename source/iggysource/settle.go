@@ -59,10 +59,7 @@ func (f *feed) accept(c *cursor, j *job, r *reply) {
 	}
 	l := c.lease
 	if of := l.context; of.Incarnation == 0 {
-		l.context, l.base = r.context, r.next
-		if strategy.Kind == wire.FromOffset {
-			l.base = strategy.Value
-		}
+		l.context, l.base = r.context, r.begin()
 	} else if of.Incarnation != r.context.Incarnation || of.OwnerGeneration != r.context.OwnerGeneration {
 		l = f.newLease(c.id)
 		l.context = r.context
@@ -77,16 +74,27 @@ func (f *feed) accept(c *cursor, j *job, r *reply) {
 	// An empty partition says 0 for its newest message, as one with a single message does.
 	c.backlog = r.told && r.newest >= r.next && (r.newest > 0 || r.count > 0) && (r.count > 0 || len(j.targets) > 1)
 	f.checkEnd(c)
+	if f.longestWait() == 0 && r.count == 0 && !c.ended && !c.backlog {
+		f.hold(c, shortestPause)
+	}
+}
+
+// begin returns the offset where the read began, as far as the reply tells.
+func (r *reply) begin() uint64 {
+	if first, ok := firstOffset(r.records); ok {
+		return first
+	}
+	return r.next
 }
 
 func (f *feed) enqueue(c *cursor, j *job, r *reply) {
 	f.stats.read.Add(uint64(r.count))
 	b := &batch{
 		cursor: c, run: c.run, lease: c.lease, slot: j.slot, records: wire.NewRecords(r.records), count: int(r.count),
-		bytes: len(r.records),
+		bytes: len(r.records), strategy: r.target.strategy,
 	}
-	if s := r.target.strategy; s.Kind == wire.FromOffset {
-		b.next, b.from = s.Value, true
+	if b.strategy.Kind == wire.FromOffset {
+		b.next, b.from = b.strategy.Value, true
 	}
 	if was, ok := f.yielded[c.id]; ok && f.source == "" && !f.cfg.replay && was.incarnation == r.context.Incarnation {
 		b.floor = was.next

@@ -48,6 +48,7 @@ func (f *feed) step(b *batch) (m Message, ok bool, err error) {
 	for !b.run.ended.Load() && b.records.Next() {
 		m.Message = b.records.Message()
 		b.next, b.from = m.Offset+1, true
+		b.left--
 		if m.Offset < b.floor {
 			continue
 		}

@@ -13,6 +13,7 @@ type batch struct {
 	slot     *slot
 	records  wire.Records
 	count    int
+	left     int // messages that were not looked at
 	bytes    int
 	floor    uint64               // messages below it were handed out before
 	strategy wire.PollingStrategy // where the read began
@@ -95,6 +96,9 @@ func (f *feed) done(b *batch) {
 }
 
 func (f *feed) release(b *batch) {
+	if b.run.ended.Load() {
+		f.stats.dropped.Add(uint64(max(0, b.left)))
+	}
 	if b.slot.batches--; b.slot.batches == 0 {
 		f.slots++
 	}
@@ -117,7 +121,6 @@ func (f *feed) pull() (it item, ok bool) {
 			f.asking = !ok
 			return it, ok
 		}
-		f.stats.dropped.Add(uint64(it.batch.count))
 		f.release(it.batch)
 	}
 }

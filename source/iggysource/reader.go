@@ -105,6 +105,7 @@ func (r *reader[T]) take(b *batch) (fetch runnel.Fetch[T], left bool, err error)
 		}
 		m := b.records.Message()
 		b.next, b.from = m.Offset+1, true
+		b.left--
 		if m.Offset >= b.cursor.end.Load() || r.untilMicros > 0 && m.Timestamp >= r.untilMicros {
 			b.next = m.Offset
 			r.feed.finish(b, m.Offset)

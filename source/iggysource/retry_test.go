@@ -3,6 +3,7 @@ package iggysource
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,9 +30,9 @@ func TestErrorsThatPassAreNotTold(t *testing.T) {
 		t.Run(code.String(), func(t *testing.T) {
 			t.Parallel()
 			alone(t, []uint32{0, 1}, []Option{Partitions(0, 1)}, func(t *testing.T, f *fake, c *Consumer) {
-				failures := 20
+				var reads atomic.Int32
 				f.onRead = func(uint32) error {
-					if failures--; failures >= 0 {
+					if reads.Add(1) <= 20 {
 						return coded(code)
 					}
 					return nil

@@ -91,7 +91,7 @@ func (f *feed) enqueue(c *cursor, j *job, r *reply) {
 	f.stats.read.Add(uint64(r.count))
 	b := &batch{
 		cursor: c, run: c.run, lease: c.lease, slot: j.slot, records: wire.NewRecords(r.records), count: int(r.count),
-		bytes: len(r.records), strategy: r.target.strategy,
+		left: int(r.count), bytes: len(r.records), strategy: r.target.strategy,
 	}
 	if b.strategy.Kind == wire.FromOffset {
 		b.next, b.from = b.strategy.Value, true

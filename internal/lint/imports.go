@@ -66,6 +66,9 @@ var arrows = []struct {
 	{"flow/", []string{".", "checkpoint", "flow"}},
 	{"source", []string{".", "checkpoint"}},
 	{"source/sourcetest", []string{".", "checkpoint", "runneltest", "source", "sink", "internal/wallclock"}},
+	{"source/iggysource", []string{
+		".", "checkpoint", "internal/codec", "internal/iggyconn", "internal/wallclock", "transport", "transport/client", "transport/wire",
+	}},
 	{"source/", []string{".", "checkpoint", "source", "internal/codec", "internal/*conn", "internal/wallclock"}},
 	{"sink", []string{".", "checkpoint"}},
 	{"sink/sinktest", []string{".", "checkpoint", "runneltest", "source", "sink", "internal/wallclock"}},

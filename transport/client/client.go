@@ -81,6 +81,12 @@ func New(dialer transport.Dialer, options ...Option) (*Client, error) {
 // Addr is the address that was configured, with its transport.
 func (c *Client) Addr() string { return c.dialer.Addr() }
 
+// Sessionless says whether the transport has no sessions, as HTTP: groups and idempotent sends need them.
+func (c *Client) Sessionless() bool { return c.sessionless }
+
+// Encrypts says whether the client has a key, see [Encrypt].
+func (c *Client) Encrypts() bool { return c.config.sealer != nil }
+
 // String names the client by its address.
 func (c *Client) String() string { return "iggy client of " + c.Addr() }
 

@@ -209,3 +209,16 @@ func TestWalkWithoutEncryptionAllocatesNothingForAMessage(t *testing.T) {
 	})
 	require.LessOrEqual(t, allocated, 5.0)
 }
+
+func TestAClientTellsWhatItsOptionsAndTransportAre(t *testing.T) {
+	t.Parallel()
+	for protocol, sessionless := range map[dial.Protocol]bool{dial.TCP: false, dial.HTTP: true} {
+		plain, err := dial.Client("iggy+" + string(protocol) + "://iggy:iggy@127.0.0.1:1")
+		require.NoError(t, err)
+		require.Equal(t, sessionless, plain.Sessionless())
+		require.False(t, plain.Encrypts())
+		sealing, err := dial.Client("iggy+"+string(protocol)+"://iggy:iggy@127.0.0.1:1", client.Encrypt(make([]byte, wire.KeySize)))
+		require.NoError(t, err)
+		require.True(t, sealing.Encrypts())
+	}
+}

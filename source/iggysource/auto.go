@@ -1,0 +1,90 @@
+package iggysource
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// storeLoop stores what counts as handled, whenever it is due.
+func (f *feed) storeLoop(ctx context.Context) {
+	var tick <-chan time.Time
+	if d := f.cfg.auto.Interval; d > 0 {
+		ticker := time.NewTicker(d)
+		defer ticker.Stop()
+		tick = ticker.C
+	}
+	for {
+		select {
+		case <-tick:
+		case <-f.due:
+		case <-ctx.Done():
+			return
+		}
+		if err := f.flush(ctx); err != nil && ctx.Err() == nil {
+			f.log.Warn("iggy: offsets were not stored, which is tried again", "err", err)
+		}
+	}
+}
+
+// flush stores the newest offset that counts of each partition. What is refused because the partition has another life or
+// another owner is dropped: who has it now reads on from the offset before.
+func (f *feed) flush(ctx context.Context) error {
+	var errs []error
+	for _, l := range f.all() {
+		if err := f.flushLease(ctx, l); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	kept := f.parting[:0]
+	for _, l := range f.parting {
+		if l.stored.Load() < l.counted.Load() && !l.old.Load() {
+			kept = append(kept, l)
+		}
+	}
+	clear(f.parting[len(kept):])
+	f.parting = kept
+	return errors.Join(errs...)
+}
+
+func (f *feed) flushLease(ctx context.Context, l *lease) error {
+	if f.cfg.commits == commitOnRead {
+		return nil // see moveBack
+	}
+	counted := l.counted.Load()
+	if l.old.Load() || counted <= l.stored.Load() {
+		return nil
+	}
+	err := f.store(ctx, l, counted-1)
+	if refusesOffset(err) {
+		f.log.Info("iggy: an offset was refused and is dropped", "partition", l.partition, "offset", counted-1, "err", err)
+		l.stored.Store(counted)
+		return nil
+	}
+	return err
+}
+
+// moveBack stores the offset of the last message that was handed out, where a read has stored that of one which was not.
+func (f *feed) moveBack(ctx context.Context, l *lease, read uint64) error {
+	next := max(l.delivered.Load(), l.base)
+	if l.context.Incarnation == 0 || read <= next {
+		return nil
+	}
+	of := f.cfg.partition(l.partition)
+	if next == 0 {
+		return f.noteStored(l.partition, f.api.DeleteOffset(ctx, f.who, of, l.context))
+	}
+	return f.noteStored(l.partition, f.api.StoreOffset(ctx, f.who, of, next-1, l.context))
+}
+
+// countHandedOut lets all messages count that were handed out, as the consumer ends.
+func (f *feed) countHandedOut() {
+	if f.cfg.auto.After == AfterMark || f.failed.Load() {
+		return
+	}
+	for _, l := range f.all() {
+		l.counted.Store(max(l.counted.Load(), l.delivered.Load()))
+	}
+}

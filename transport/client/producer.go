@@ -44,8 +44,5 @@ func (c *Client) NextProducerID() (uint64, error) {
 	return p.session<<producerBits | (p.given - 1), nil
 }
 
-// Sessionless says whether the links are without sessions, which is so over HTTP.
-func (c *Client) Sessionless() bool { return c.sessionless }
-
 // CallTimeout returns what [Timeout] has set.
 func (c *Client) CallTimeout() time.Duration { return c.config.timeout }

@@ -95,7 +95,10 @@ var arrows = []struct {
 	}},
 	{"runneltest", []string{".", "checkpoint"}},
 	{"cmd/runnel", []string{".", "checkpoint", "transport/dial", "transport/iggyserver"}},
-	{"examples/", []string{".", "checkpoint", "flow/", "source/", "sink/", "runneltest"}},
+	{"examples/internal/", nil},
+	{"examples/", []string{
+		".", "checkpoint", "flow/", "source/", "sink/", "runneltest", "transport/", "examples/internal/",
+	}},
 }
 
 // checkImports holds the imports against the tables.

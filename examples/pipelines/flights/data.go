@@ -8,14 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/runnel-go/runnel/examples/internal/flightdata"
 )
 
-var (
-	//go:embed sample.ndjson.gz
-	sample []byte
-	//go:embed airports.csv
-	airports []byte
-)
+//go:embed airports.csv
+var airports []byte
 
 // complete fills in what was not set: the sample as input, an output in a new folder.
 func (s *settings) complete() error {
@@ -37,11 +35,11 @@ func (s *settings) complete() error {
 	if s.state != "" {
 		// A position is bound to its file, so the sample stays where the next start finds it.
 		s.in = filepath.Clean(s.state) + ".sample.ndjson.gz"
-		if there, err := os.ReadFile(s.in); err == nil && bytes.Equal(there, sample) {
+		if there, err := os.ReadFile(s.in); err == nil && bytes.Equal(there, flightdata.Sample) {
 			return nil
 		}
 	}
-	return os.WriteFile(s.in, sample, 0o644)
+	return os.WriteFile(s.in, flightdata.Sample, 0o644)
 }
 
 // rejects returns where bad lines go.

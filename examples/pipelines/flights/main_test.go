@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/runnel-go/runnel/checkpoint"
+	"github.com/runnel-go/runnel/examples/internal/flightdata"
 	"github.com/stretchr/testify/require"
 )
 
@@ -71,7 +72,7 @@ func TestBadInputEndsWithOneClearLine(t *testing.T) {
 	t.Parallel()
 	dir, flights := t.TempDir(), program(t)
 	cut := filepath.Join(dir, "cut.ndjson.gz")
-	require.NoError(t, os.WriteFile(cut, sample[:len(sample)/2], 0o600))
+	require.NoError(t, os.WriteFile(cut, flightdata.Sample[:len(flightdata.Sample)/2], 0o600))
 	for name, c := range map[string]struct {
 		args []string
 		says string
@@ -137,7 +138,7 @@ func rejectsOf(out string) string { return settings{out: out}.rejects() }
 // writeInput makes an input of some hundred thousand lines out of the sample.
 func writeInput(t *testing.T, path string) {
 	t.Helper()
-	packed, err := gzip.NewReader(bytes.NewReader(sample))
+	packed, err := gzip.NewReader(bytes.NewReader(flightdata.Sample))
 	require.NoError(t, err)
 	lines, err := io.ReadAll(packed)
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ func iggyGroup(polling bool) func(settings) (group, error) {
 		for _, protocol := range []string{"tcp", "quic", "ws"} {
 			url := server.urls[protocol]
 			ours = append(ours, runnelIggy{label: "Runnel, " + protocol, url: url, size: s.size, polling: polling})
-			rust = append(rust, rustIggy{label: "Rust SDK, " + protocol, program: s.rust, url: url, size: s.size, polling: polling})
+			rust = append(rust, rustIggy{label: "Rust SDK, " + protocol, program: s.rust, url: url, what: "requests", size: s.size, polling: polling})
 		}
 		if _, err := os.Stat(s.rust); err != nil {
 			fmt.Fprintf(os.Stderr, "bench: no %q: the Rust SDK is left out\n", s.rust)
@@ -106,15 +106,16 @@ func (s *iggyServer) stop() error {
 // rustIggy is the SDK in Rust: a process that connects, sends, polls and says how fast both were.
 type rustIggy struct {
 	label, program, url string
+	what                string // of its program: requests, direct, background, single, group
 	size                int
-	polling             bool
+	polling             bool // whether the speed of polling counts
 }
 
 func (r rustIggy) name() string { return r.label }
 func (r rustIggy) share() int   { return 1 }
 
 func (r rustIggy) run(ctx context.Context, n int) (outcome, error) {
-	cmd := exec.CommandContext(ctx, r.program, "bench", "--url", r.url, "--name", "bench-rust",
+	cmd := exec.CommandContext(ctx, r.program, "bench", "--url", r.url, "--name", "bench-rust", "--what", r.what,
 		"--messages", strconv.Itoa(n), "--size", strconv.Itoa(r.size), "--batch", strconv.Itoa(iggyBatch))
 	cmd.Stderr = os.Stderr
 	said, err := cmd.Output()

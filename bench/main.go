@@ -49,7 +49,7 @@ func exit(err error) {
 
 func parseFlags() settings {
 	var s settings
-	groups := flag.String("run", "core", "groups to run, separated by commas: core, meta, async, decode, wide, encode, file, iggysend, iggypoll")
+	groups := flag.String("run", "core", "groups to run, separated by commas: core, meta, async, decode, wide, encode, file, iggysend, iggypoll, iggydirect, iggybackground, iggysingle, iggygroup")
 	flag.StringVar(&s.only, "only", "", "run only contenders whose name contains one of these words, separated by commas; the first of a group always runs")
 	flag.IntVar(&s.n, "n", 0, "records a round; 0 means the group's own number")
 	flag.IntVar(&s.rounds, "rounds", 5, "rounds after one to warm up; the table shows medians")
@@ -57,8 +57,8 @@ func parseFlags() settings {
 	flag.StringVar(&s.cache, "cache", "", "folder for the large input and the outputs; empty means runnel-bench in the user's cache folder")
 	flag.StringVar(&s.python, "python", "python3", "Python with polars and duckdb, for file; those that it lacks are left out")
 	flag.IntVar(&s.mebi, "mib", 1024, "size of the input of file, in MiB")
-	flag.IntVar(&s.size, "size", 100, "bytes of a message, for iggysend and iggypoll")
-	flag.StringVar(&s.rust, "rust", "", "program iggy-interop with the Rust SDK of Iggy, for iggysend and iggypoll; see internal/integration/iggy-rust")
+	flag.IntVar(&s.size, "size", 100, "bytes of a message, for those that begin with iggy")
+	flag.StringVar(&s.rust, "rust", "", "program iggy-interop with the Rust SDK of Iggy, for those that begin with iggy; see internal/integration/iggy-rust")
 	flag.Parse()
 	s.groups = strings.Split(*groups, ",")
 	return s
@@ -78,6 +78,10 @@ func run(ctx context.Context, s settings) error {
 	known := map[string]func(settings) (group, error){
 		"core": coreGroup, "meta": metaGroup, "async": asyncGroup, "decode": decodeGroup, "wide": wideGroup, "encode": encodeGroup, "file": fileGroup,
 		"iggysend": iggyGroup(false), "iggypoll": iggyGroup(true),
+		"iggydirect":     iggyConnectors("direct", "a producer that sends from its caller, 1000 in a call"),
+		"iggybackground": iggyConnectors("background", "a producer that sends from a worker, 1000 in a call"),
+		"iggysingle":     iggyConnectors("single", "a producer that sends from a worker, one in a call"),
+		"iggygroup":      iggyConnectors("group", "a group of one member, four partitions"),
 	}
 	for _, name := range s.groups {
 		build, ok := known[name]

@@ -56,7 +56,8 @@ func (f *feed) step(b *batch) (m Message, ok bool, err error) {
 		if f.sealed {
 			opened, err := f.api.Open(m.Partition, m.Message)
 			if err != nil {
-				return Message{}, false, f.spoiled(b, m.Offset, &m.Message, err)
+				record := m.Message // only this one has to be on the heap
+				return Message{}, false, f.spoiled(b, record.Offset, &record, err)
 			}
 			m.Message = opened
 		}

@@ -165,6 +165,9 @@ func (f *feed) over() error {
 // offsets and seeks run beside it. A [*ReadError] tells of what reading cannot get past by itself: Next can be called again,
 // for other partitions and for what was sought. It is [ErrClosed] once the consumer is shut down.
 func (c *Consumer) Next(ctx context.Context) (Message, error) {
+	if f := c.alone.Load(); f != nil {
+		return f.next(ctx)
+	}
 	f, err := c.ready()
 	if err != nil {
 		return Message{}, err

@@ -184,7 +184,7 @@ func TestAReadThatStoresAndHasNoReplyIsGivenUpAndDoneAgain(t *testing.T) {
 	w.send(0, 0, 40)
 	c := w.consumer(dial.TCP, Partitions(0), CommitOnRead(), Count(20), Start(FromFirst()))
 	require.Equal(t, texts(0, 0, 20), take(t, c, 20))
-	dropped := w.server.Faults().CloseAfter(wire.CmdPollMessagesDeferred, 1)
+	dropped := w.server.Faults().CloseAfter(wire.CmdFetchMessages, 1)
 	require.Equal(t, texts(0, 20, 40), take(t, c, 20), "the reader knows how to go on")
 	<-dropped
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/runnel-go/runnel/transport/client"
@@ -18,6 +19,8 @@ type Consumer struct {
 	api  api
 	cfg  config
 	errs []error // mistakes in how it was made
+
+	alone atomic.Pointer[feed] // feed, if the consumer is used alone: what Next looks at
 
 	mu       sync.Mutex
 	feed     *feed // from Init to Shutdown, or of the pipeline; guarded by mu
@@ -98,6 +101,9 @@ func (c *Consumer) claim(pipeline bool, f *feed) (*feed, error) {
 	switch {
 	case c.feed == nil:
 		c.feed, c.pipeline, c.closed = f, pipeline, false
+		if !pipeline {
+			c.alone.Store(f)
+		}
 		return f, nil
 	case c.pipeline:
 		return nil, ErrInPipeline
@@ -111,6 +117,7 @@ func (c *Consumer) giveBack() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.feed, c.pipeline, c.closed = nil, false, true
+	c.alone.Store(nil)
 }
 
 // feedOf returns what reads for the consumer, or nil.

@@ -81,8 +81,10 @@ func (c *cursor) readable() bool {
 }
 
 // alone says whether the next read has to be a poll: a fetch of several partitions takes offsets only.
-func (c *cursor) alone() bool {
-	return c.strategy.Kind == wire.FromLast || c.strategy.Kind == wire.FromTimestamp
+func (c *cursor) alone() bool { return offsetless(c.strategy) }
+
+func offsetless(s wire.PollingStrategy) bool {
+	return s.Kind == wire.FromLast || s.Kind == wire.FromTimestamp
 }
 
 // restart ends the run and begins another one. The lease goes on.

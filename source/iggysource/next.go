@@ -56,7 +56,8 @@ func (f *feed) step(b *batch) (m Message, ok bool, err error) {
 		if f.sealed {
 			opened, err := f.api.Open(m.Partition, m.Message)
 			if err != nil {
-				return Message{}, false, f.spoiled(b, m.Offset, &m.Message, err)
+				record := m.Message // only this one has to be on the heap
+				return Message{}, false, f.spoiled(b, record.Offset, &record, err)
 			}
 			m.Message = opened
 		}
@@ -164,6 +165,9 @@ func (f *feed) over() error {
 // offsets and seeks run beside it. A [*ReadError] tells of what reading cannot get past by itself: Next can be called again,
 // for other partitions and for what was sought. It is [ErrClosed] once the consumer is shut down.
 func (c *Consumer) Next(ctx context.Context) (Message, error) {
+	if f := c.alone.Load(); f != nil {
+		return f.next(ctx)
+	}
 	f, err := c.ready()
 	if err != nil {
 		return Message{}, err

@@ -40,9 +40,7 @@ func (p *parsing[T]) add(m wire.Message) {
 		err = p.reader.decode(of, &p.draft.Values[p.good])
 	}
 	if err != nil {
-		p.fail(m, &ReadError{
-			Partition: wire.Partition(l.partition), Err: err, Offset: m.Offset, Skip: FromOffset(m.Offset + 1), Record: &m,
-		})
+		p.fail(m, unreadable(l.partition, m, err))
 		return
 	}
 	if headers != nil && p.headers == nil {

@@ -96,8 +96,8 @@ func (f *feed) request(ctx context.Context, j *job, ready []*target) []reply {
 		Count: f.cfg.count, MinCount: f.cfg.minCount, MaxBytes: f.cfg.maxBytes, Wait: j.wait,
 		AutoCommit: f.cfg.commits == commitOnRead,
 	}
-	if len(ready) == 1 && ready[0].strategy.Kind != wire.FromNext { // which only the reply to a fetch says where that is
-		return []reply{f.poll(ctx, ready[0], read)}
+	if offsetless(ready[0].strategy) {
+		return []reply{f.poll(ctx, ready[0], read)} // a fetch tells where the next read begins, but takes offsets only
 	}
 	targets := make([]client.Target, len(ready))
 	for i, t := range ready {
@@ -139,21 +139,15 @@ func (f *feed) refused(ready []*target, err error) []reply {
 	return replies
 }
 
-// poll reads one partition.
+// poll reads one partition from where no offset says.
 func (f *feed) poll(ctx context.Context, t *target, read client.Read) reply {
 	p, err := f.api.Poll(ctx, f.who, f.cfg.partition(t.cursor.id), t.strategy, t.under, read)
 	if err != nil {
 		return reply{target: t, code: client.CodeOf(err), err: err}
 	}
 	r := reply{target: t, newest: p.CurrentOffset, count: p.Count, context: p.Context, records: p.Records}
-	switch {
-	case len(p.Records) > 0:
+	if len(p.Records) > 0 {
 		r.next, r.told = wire.LastOffset(p.Records)+1, true
-		if t.strategy.Kind == wire.FromOffset {
-			r.next = max(r.next, t.strategy.Value)
-		}
-	case t.strategy.Kind == wire.FromOffset:
-		r.next, r.told = t.strategy.Value, true
 	}
 	return r
 }

@@ -185,9 +185,14 @@ func (r *reader[T]) Lag() map[string]int64 {
 func (f *feed) openMessage(partition uint32, m wire.Message) (wire.Message, error) {
 	opened, err := f.api.Open(partition, m)
 	if err != nil {
-		return m, &ReadError{
-			Partition: wire.Partition(partition), Err: err, Offset: m.Offset, Skip: FromOffset(m.Offset + 1), Record: &m,
-		}
+		return m, unreadable(partition, m, err)
 	}
 	return opened, nil
+}
+
+// unreadable is the error for a message that cannot be decrypted or decoded.
+func unreadable(partition uint32, m wire.Message, why error) *ReadError {
+	return &ReadError{
+		Partition: wire.Partition(partition), Err: why, Offset: m.Offset, Skip: FromOffset(m.Offset + 1), Record: &m,
+	}
 }

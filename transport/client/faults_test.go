@@ -205,3 +205,20 @@ func TestRawRequests(t *testing.T) {
 	_, err = c.SendBinaryRequest(t.Context(), wire.CmdGetStats, nil)
 	require.NoError(t, err)
 }
+
+func TestAFetchThatWasRefusedByAnotherNodeAsksForTheRouteAgain(t *testing.T) {
+	t.Parallel()
+	server, c := serve(t, 1)
+	fetch := func() error {
+		_, err := c.Fetch(t.Context(), single, wire.Named("s"), wire.Named("t"), []client.Target{
+			{Strategy: wire.PollingStrategy{Kind: wire.FromOffset}},
+		}, client.Read{})
+		return err
+	}
+	require.NoError(t, fetch())
+	server.Faults().Move(wire.CmdFetchMessages, 1)
+	require.ErrorIs(t, fetch(), wire.CodeNotPrimary)
+	asked := server.Faults().LeaveInDoubt(wire.CmdGetPartitionRoute, 1)
+	require.NoError(t, fetch())
+	<-asked
+}

@@ -88,6 +88,11 @@ func (c *Client) fetch(ctx context.Context, body *wire.FetchMessages, targets []
 		return q, reply{}, fetchLaneError(q.command, err)
 	}
 	r, err := c.askIn(ctx, q, keys)
+	if CodeOf(err) == wire.CodeNotPrimary { // all of them were asked for at the same node
+		for _, t := range targets {
+			c.routes.forget(Partition{body.Stream, body.Topic, t.Partition})
+		}
+	}
 	return q, r, err
 }
 

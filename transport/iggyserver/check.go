@@ -34,6 +34,9 @@ func (c *config) check() error {
 	if c.heartbeat <= 0 {
 		faults = append(faults, fmt.Errorf("Heartbeat is %v, not above 0", c.heartbeat))
 	}
+	if c.rejoinGrace <= 0 {
+		faults = append(faults, fmt.Errorf("RejoinGrace is %v, not above 0", c.rejoinGrace))
+	}
 	if c.rounds < 1 {
 		faults = append(faults, fmt.Errorf("PasswordRounds is %d, not above 0", c.rounds))
 	}

@@ -43,11 +43,11 @@ func TestServerOfAllAddressesIsReachedAtThatOfTheMachine(t *testing.T) {
 func TestAllFaultsOfTheOptionsAreNamed(t *testing.T) {
 	t.Parallel()
 	_, err := iggyserver.Start(t.Context(), iggyserver.TCP("127.0.0.1"), iggyserver.QUIC("192.0.2.1:0"),
-		iggyserver.Limits(transport.Limits{MaxInFlight: -1}), iggyserver.MaxConnections(0), iggyserver.Heartbeat(-1),
+		iggyserver.Limits(transport.Limits{MaxInFlight: -1}), iggyserver.MaxConnections(0), iggyserver.Heartbeat(-1), iggyserver.RejoinGrace(-1),
 		iggyserver.PasswordRounds(0), iggyserver.Logger(nil), iggyserver.Password("sec@ret"))
 	for _, part := range []string{
 		"iggy server: ", "tcp: address 127.0.0.1: missing port", "quic: 192.0.2.1:0: other machines", "MaxInFlight is -1",
-		"MaxConnections is 0", "Heartbeat is -1ns", "PasswordRounds is 0", "Logger is nil", "credentials: there is one @",
+		"MaxConnections is 0", "Heartbeat is -1ns", "RejoinGrace is -1ns", "PasswordRounds is 0", "Logger is nil", "credentials: there is one @",
 	} {
 		require.ErrorContains(t, err, part)
 	}

@@ -17,6 +17,7 @@ const (
 	DefaultPassword       = "iggy"
 	DefaultMaxConnections = 1024
 	DefaultHeartbeat      = 30 * time.Second
+	DefaultRejoinGrace    = 3 * time.Second
 	DefaultPasswordRounds = 210_000
 )
 
@@ -41,6 +42,7 @@ type config struct {
 	limits         transport.Limits
 	maxConnections int
 	heartbeat      time.Duration
+	rejoinGrace    time.Duration
 	rounds         int
 	logger         *slog.Logger
 	clock          Clock
@@ -62,6 +64,7 @@ func newConfig(options []Option) config {
 		password:       DefaultPassword,
 		maxConnections: DefaultMaxConnections,
 		heartbeat:      DefaultHeartbeat,
+		rejoinGrace:    DefaultRejoinGrace,
 		rounds:         DefaultPasswordRounds,
 		logger:         slog.New(slog.DiscardHandler),
 		handle:         handle,
@@ -82,6 +85,7 @@ func (c *config) broker() broker.Config {
 		Password:       c.password,
 		PasswordRounds: c.rounds,
 		Heartbeat:      c.heartbeat,
+		RejoinGrace:    c.rejoinGrace,
 		Limits:         broker.Limits{InFlight: c.limits.MaxInFlight},
 	}
 	if c.clock != nil {
@@ -153,6 +157,10 @@ func MaxConnections(n int) Option { return option(func(c *config) { c.maxConnect
 // Heartbeat is how often a member of a consumer group has to say something. The default is 30 s. One that is silent for 1.2
 // times as long loses its connection, and others get its partitions; too small a value does that to the living.
 func Heartbeat(d time.Duration) Option { return option(func(c *config) { c.heartbeat = d }) }
+
+// RejoinGrace is how long a member of a consumer group keeps its partitions without a connection, so that one that comes back
+// finds them. The default is 3 s. A shorter time hands those of a member that was killed to others sooner.
+func RejoinGrace(d time.Duration) Option { return option(func(c *config) { c.rejoinGrace = d }) }
 
 // PasswordRounds is how often a password is hashed. The default is 210,000, which takes some 50 ms at each login. Tests
 // with many logins may do with 1; where others can get hold of the hashes, that makes guessing cheap.

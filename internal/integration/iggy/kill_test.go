@@ -42,13 +42,11 @@ func copyUntilStdinEnds(address string) error {
 // connected starts a server and a client of it.
 func connected(t *testing.T) (*iggyserver.Server, *client.Client) {
 	t.Helper()
-	server, err := iggyserver.Start(t.Context(), iggyserver.PasswordRounds(1))
+	server, err := iggyserver.Start(t.Context(), iggyserver.PasswordRounds(1), iggyserver.RejoinGrace(50*time.Millisecond))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = server.Close() })
-	c, err := dial.Client(server.ConnectionString(dial.TCP))
-	require.NoError(t, err)
+	c := quick(t, server.ConnectionString(dial.TCP))
 	require.NoError(t, c.Connect(t.Context()))
-	t.Cleanup(func() { _ = c.Shutdown(context.Background()) })
 	return server, c
 }
 

@@ -172,11 +172,12 @@ func (f *feed) shutdown(ctx context.Context) error {
 		f.countHandedOut()
 		errs = append(errs, f.flush(ctx))
 	case commitOnRead:
-		for _, c := range f.order { // nobody changes it any more
-			if c.strategy.Kind == wire.FromOffset {
-				errs = append(errs, f.moveBack(ctx, c.lease, c.strategy.Value))
-			}
+		f.mu.Lock()
+		for _, c := range f.order {
+			c.readUpTo()
 		}
+		f.mu.Unlock()
+		errs = append(errs, f.flush(ctx))
 	case commitManually:
 	}
 	if f.cfg.group {

@@ -26,6 +26,8 @@ type fake struct {
 	onStore func(partition uint32, offset uint64) error
 	onSync  func() error
 	onJoin  func() error
+	primary map[uint32]uint8                              // 0 for others
+	reads   [][]uint32                                    // partitions of each read, as long as it is not nil
 	records func(partition uint32, records []byte) []byte // of a reply
 }
 
@@ -89,8 +91,8 @@ func (f *fake) SignIn(context.Context) error { f.note("sign in"); return nil }
 func (f *fake) Sessionless() bool            { return f.sessionless }
 func (f *fake) Encrypts() bool               { return f.encrypts }
 
-func (f *fake) Primary(context.Context, client.Partition) (uint8, uint32, error) {
-	return 0, uint32(len(f.logs)), nil
+func (f *fake) Primary(_ context.Context, p client.Partition) (uint8, uint32, error) {
+	return f.primary[p.ID], uint32(len(f.logs)), nil
 }
 
 func (f *fake) GetTopic(context.Context, wire.Identifier, wire.Identifier) (wire.TopicDetails, error) {
@@ -123,6 +125,7 @@ func (f *fake) Fetch(
 
 // read waits until there is something, as a server does.
 func (f *fake) read(ctx context.Context, targets []client.Target, read client.Read) ([]wire.FetchSection, error) {
+	f.noteRead(targets)
 	late := time.NewTimer(read.Wait)
 	defer late.Stop()
 	for over := read.Wait == 0; ; {
@@ -149,6 +152,19 @@ func (f *fake) read(ctx context.Context, targets []client.Target, read client.Re
 			return nil, &client.Error{Code: wire.CodeTransientNotAccepted, Call: "fake", Err: ctx.Err()}
 		}
 	}
+}
+
+func (f *fake) noteRead(targets []client.Target) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.reads == nil {
+		return
+	}
+	var ids []uint32
+	for _, t := range targets {
+		ids = append(ids, t.Partition)
+	}
+	f.reads = append(f.reads, ids)
 }
 
 func (f *fake) serve(targets []client.Target, read client.Read) (sections []wire.FetchSection, enough bool) {

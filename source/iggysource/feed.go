@@ -102,8 +102,9 @@ func (f *feed) begin(ctx context.Context, others ...func(ctx context.Context)) {
 func (f *feed) add(c *cursor) {
 	f.cursors[c.id] = c
 	f.order = append(f.order, c)
-	if end, bounded := f.ends[c.id]; bounded {
-		c.end.Store(end)
+	if f.ends != nil {
+		c.end.Store(f.ends[c.id]) // one that came later has nothing to read
+		f.checkEnd(c)
 	}
 }
 

@@ -162,7 +162,7 @@ func (f *feed) giveUp(c *cursor) {
 	c.resume()
 	switch {
 	case f.cfg.commits == commitOnRead:
-		f.expel(c) // all that was read is committed: it is handed over already
+		f.expel(c) // all that was read is committed: there is nothing to wait for
 		return
 	case f.source != "":
 		f.push(item{note: &note{kind: noteDrain, cursor: c}})
@@ -200,6 +200,10 @@ func (f *feed) retire(c *cursor) {
 	case f.source != "":
 		l.assignment.Revoke()
 		f.push(item{note: &note{kind: noteGone, cursor: c, assignment: l.assignment}})
+	case f.cfg.commits == commitOnRead:
+		c.readUpTo()
+		f.parting = append(f.parting, l)
+		signal(f.due)
 	case f.cfg.commits == commitAutomatically && l.stored.Load() < l.counted.Load():
 		f.parting = append(f.parting, l)
 		signal(f.due)

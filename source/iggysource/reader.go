@@ -129,7 +129,7 @@ func (r *reader[T]) take(b *batch) (fetch runnel.Fetch[T], left bool, err error)
 // broken makes a failed record of the rest of a batch that is not what the protocol says, and reads on behind its first
 // message. Where that is not known the read ends.
 func (r *reader[T]) broken(p *parsing[T], b *batch, why error) error {
-	e := r.feed.spoiled(b, b.next, nil, why)
+	e := r.feed.spoiled(b, b.next, nil, undecodable(why))
 	if !b.from {
 		return e
 	}

@@ -3,6 +3,7 @@ package iggysource
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/runnel-go/runnel/transport/client"
@@ -57,6 +58,13 @@ func (f *feed) accept(c *cursor, j *job, r *reply) {
 	if strategy.Kind == wire.FromOffset {
 		c.strategy = strategy // it may be that of the stored offset
 	}
+	if c.isCut(r) {
+		f.stop(c, &client.Error{
+			Code: wire.CodeHistoryUnavailable, Call: wire.CmdFetchMessages.String(), Partition: c.id,
+			Err: fmt.Errorf("%w: it ends at offset %d, and %d is to be read", ErrTruncated, r.newest, r.next),
+		})
+		return
+	}
 	l := c.lease
 	if of := l.context; of.Incarnation == 0 {
 		l.context, l.base = r.context, r.begin()
@@ -77,6 +85,18 @@ func (f *feed) accept(c *cursor, j *job, r *reply) {
 	if f.longestWait() == 0 && r.count == 0 && !c.ended && !c.backlog {
 		f.hold(c, shortestPause)
 	}
+}
+
+// isCut says whether a partition ends before what is to be read next, although all before that was there once.
+func (c *cursor) isCut(r *reply) bool {
+	switch {
+	case r.target.strategy.Kind == wire.FromNext && r.told, r.target.ask, r.count > 0:
+		c.known = max(c.known, r.next) // an offset is stored of what is there
+	}
+	if r.newest > 0 {
+		c.known = max(c.known, r.newest+1)
+	}
+	return r.count == 0 && r.told && r.next > r.newest+1 && r.next <= c.known
 }
 
 // begin returns the offset where the read began, as far as the reply tells.

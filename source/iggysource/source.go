@@ -186,7 +186,7 @@ func (f *feed) resume(name string, token []byte) error {
 		f.log.Warn("iggy: the position of a partition that is not read is left", "partition", name)
 		return nil
 	}
-	c.strategy = FromOffset(next)
+	c.strategy, c.known = FromOffset(next), next
 	c.under = wire.PartitionContext{Incarnation: under.Incarnation}
 	return nil
 }

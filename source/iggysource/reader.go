@@ -98,7 +98,7 @@ func told[T any](f *feed, n *note) (fetch runnel.Fetch[T], ok bool) {
 func (r *reader[T]) take(b *batch) (fetch runnel.Fetch[T], left bool, err error) {
 	p := parsing[T]{reader: r, batch: b, draft: r.buffers.Take(min(r.max, max(1, b.count)))}
 	left = true
-	for n := 0; n < r.max; n++ {
+	for range r.max {
 		if b.run.ended.Load() || !b.records.Next() {
 			left = false
 			break

@@ -130,10 +130,13 @@ func (f *fake) read(ctx context.Context, targets []client.Target, read client.Re
 	defer late.Stop()
 	for over := read.Wait == 0; ; {
 		for _, t := range targets {
-			if f.onRead == nil {
+			f.mu.Lock()
+			hook := f.onRead
+			f.mu.Unlock()
+			if hook == nil {
 				continue
 			}
-			if err := f.onRead(t.Partition); err != nil {
+			if err := hook(t.Partition); err != nil {
 				return nil, err
 			}
 		}
@@ -299,13 +302,13 @@ func (f *fake) LeaveConsumerGroup(context.Context, wire.GroupOf) error { f.note(
 
 func (f *fake) SyncConsumerGroup(context.Context, wire.GroupOf) (wire.Assignment, error) {
 	f.note("sync")
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.onSync != nil {
 		if err := f.onSync(); err != nil {
 			return wire.Assignment{}, err
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	return wire.Assignment{Generation: f.owner, Partitions: append([]uint32(nil), f.assigned...)}, nil
 }
 

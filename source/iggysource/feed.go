@@ -48,6 +48,7 @@ type feed struct {
 	uncertain map[uint32]uint64 // operation that is in the way of the offsets of a partition
 	membering uint64            // operation that is in the way of a change of membership
 	marked    uint32            // messages marked since the last store
+	joined    bool              // the group has to be left
 	synced    bool              // an assignment was looked at
 	ends      map[uint32]uint64 // where a bounded read ends, by partition; nil if it does not, or not yet
 }

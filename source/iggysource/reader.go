@@ -154,9 +154,9 @@ func (r *reader[T]) Close(ctx context.Context) error {
 		if r.err == nil || r.err == io.EOF { //nolint:errorlint // it is set to that itself
 			r.err = runnel.ErrClosed
 		}
-		err = r.feed.leaveGroup(ctx)
 		r.feed.revokeAll()
-		r.consumer.giveBack()
+		err = r.feed.leaveGroup(ctx)
+		r.consumer.giveBack(true)
 	})
 	return err
 }

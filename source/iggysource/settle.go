@@ -33,15 +33,20 @@ func (f *feed) settle(j *job, replies []reply) {
 	for i := range replies {
 		r := &replies[i]
 		c := r.target.cursor
+		refused := r.code != 0 || r.err != nil
 		switch {
-		case c.run != r.target.run || c.leaving || f.closed:
+		case c.run != r.target.run || f.closed:
 			f.stats.read.Add(uint64(r.count))
 			f.stats.dropped.Add(uint64(r.count))
-		case r.code != 0 || r.err != nil:
+		case refused && c.leaving:
+		case refused:
 			f.fault(c, j, r)
-		default:
+		default: // of one that is leaving, too: the server served it while it was this member's
 			f.accept(c, j, r)
 		}
+	}
+	for i := range j.targets {
+		f.depart(j.targets[i].cursor)
 	}
 	if j.slot.batches == 0 {
 		f.slots++
@@ -82,7 +87,7 @@ func (f *feed) accept(c *cursor, j *job, r *reply) {
 	// An empty partition says 0 for its newest message, as one with a single message does.
 	c.backlog = r.told && r.newest >= r.next && (r.newest > 0 || r.count > 0) && (r.count > 0 || len(j.targets) > 1)
 	f.checkEnd(c)
-	if f.longestWait() == 0 && r.count == 0 && !c.ended && !c.backlog {
+	if f.longestWait() == 0 && r.count == 0 && !c.ended && !c.backlog && !c.leaving {
 		f.hold(c, shortestPause)
 	}
 }

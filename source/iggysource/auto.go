@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/runnel-go/runnel/transport/wire"
 )
 
 // storeLoop stores what counts as handled, whenever it is due.
@@ -40,7 +42,7 @@ func (f *feed) flush(ctx context.Context) error {
 	defer f.mu.Unlock()
 	kept := f.parting[:0]
 	for _, l := range f.parting {
-		if l.stored.Load() < l.counted.Load() && !l.old.Load() {
+		if f.cfg.commits == commitAutomatically && l.stored.Load() < l.counted.Load() && !l.old.Load() {
 			kept = append(kept, l)
 		}
 	}
@@ -51,7 +53,7 @@ func (f *feed) flush(ctx context.Context) error {
 
 func (f *feed) flushLease(ctx context.Context, l *lease) error {
 	if f.cfg.commits == commitOnRead {
-		return nil // see moveBack
+		return f.moveBack(ctx, l)
 	}
 	counted := l.counted.Load()
 	if l.old.Load() || counted <= l.stored.Load() {
@@ -66,17 +68,34 @@ func (f *feed) flushLease(ctx context.Context, l *lease) error {
 	return err
 }
 
-// moveBack stores the offset of the last message that was handed out, where a read has stored that of one which was not.
-func (f *feed) moveBack(ctx context.Context, l *lease, read uint64) error {
-	next := max(l.delivered.Load(), l.base)
-	if l.context.Incarnation == 0 || read <= next {
+// moveBack stores the offset of the last message that was handed out of a partition that is not read any more, where a read
+// has stored that of one which was not. It is done once.
+func (f *feed) moveBack(ctx context.Context, l *lease) error {
+	f.mu.Lock()
+	read, next := l.read, max(l.delivered.Load(), l.base)
+	l.read = 0
+	f.mu.Unlock()
+	if read <= next {
 		return nil
 	}
 	of := f.cfg.partition(l.partition)
+	var err error
 	if next == 0 {
-		return f.noteStored(l.partition, f.api.DeleteOffset(ctx, f.who, of, l.context))
+		err = f.api.DeleteOffset(ctx, f.who, of, l.context)
+	} else {
+		err = f.api.StoreOffset(ctx, f.who, of, next-1, l.context)
 	}
-	return f.noteStored(l.partition, f.api.StoreOffset(ctx, f.who, of, next-1, l.context))
+	if err = f.noteStored(l.partition, err); refusesOffset(err) {
+		return nil // another member has it already
+	}
+	return err
+}
+
+// readUpTo notes up to where a partition was read that is not read any more. The lock is held.
+func (c *cursor) readUpTo() {
+	if c.strategy.Kind == wire.FromOffset {
+		c.lease.read = c.strategy.Value
+	}
 }
 
 // countHandedOut lets all messages count that were handed out, as the consumer ends.

@@ -70,7 +70,7 @@ func BenchmarkSource(b *testing.B) {
 		for n < b.N {
 			fetch, err := r.Read(b.Context())
 			n += fetch.Len()
-			if err == io.EOF { //nolint:errorlint // the end is io.EOF itself
+			if err == io.EOF {
 				break
 			}
 			require.NoError(b, err)

@@ -10,9 +10,6 @@ import (
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
-// bounded says whether the read has an end.
-func (c *config) bounded() bool { return c.untilNow || !c.until.IsZero() }
-
 // findEnds finds out where each partition ends: behind what is there now, or before the first message of a time. A partition
 // that is empty ends where it begins.
 func (f *feed) findEnds(ctx context.Context) error {

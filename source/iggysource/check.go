@@ -10,8 +10,8 @@ import (
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
-// codeInvalidSize is the code of a size that is not allowed.
-const codeInvalidSize wire.Code = 80
+// errSize is the code of a size that is not allowed.
+const errSize wire.Code = 80
 
 // fault is a mistake in how a consumer was made, with the code that the protocol has for it.
 func fault(code wire.Code, format string, args ...any) error {
@@ -54,7 +54,7 @@ func (c *config) checkReads() (errs []error) {
 		errs = append(errs, fault(wire.CodeInvalidCommand, "Wait is %v, not 0 to 600 s", c.wait))
 	}
 	if c.maxBytes < wire.MinPollBytes {
-		errs = append(errs, fault(codeInvalidSize, "MaxBytes is %d, not %d at least", c.maxBytes, wire.MinPollBytes))
+		errs = append(errs, fault(errSize, "MaxBytes is %d, not %d at least", c.maxBytes, wire.MinPollBytes))
 	}
 	if c.prefetchBytes < 1 || c.prefetchMessages < 1 {
 		errs = append(errs, fault(wire.CodeInvalidConfiguration, "PrefetchBytes is %d and PrefetchMessages %d: 1 at least",

@@ -76,7 +76,8 @@ func (c *Consumer) Init(ctx context.Context) error {
 		return err
 	}
 	if err := f.open(ctx); err != nil {
-		c.giveBack()
+		err = errors.Join(err, f.leaveGroup(context.WithoutCancel(ctx)))
+		c.giveBack(false)
 		return c.wrap("init", err)
 	}
 	f.begin(ctx)
@@ -113,10 +114,11 @@ func (c *Consumer) claim(pipeline bool, f *feed) (*feed, error) {
 	return nil, nil //nolint:nilnil // there is nothing to do
 }
 
-func (c *Consumer) giveBack() {
+// giveBack leaves the consumer without a feed; closed says whether it was used.
+func (c *Consumer) giveBack(closed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.feed, c.pipeline, c.closed = nil, false, true
+	c.feed, c.pipeline, c.closed = nil, false, closed
 	c.alone.Store(nil)
 }
 
@@ -157,7 +159,7 @@ func (c *Consumer) Shutdown(ctx context.Context) error {
 		if err = f.shutdown(ctx); err != nil {
 			err = c.wrap("shutdown", err)
 		}
-		c.giveBack()
+		c.giveBack(true)
 	})
 	return err
 }
@@ -172,23 +174,27 @@ func (f *feed) shutdown(ctx context.Context) error {
 		f.countHandedOut()
 		errs = append(errs, f.flush(ctx))
 	case commitOnRead:
-		for _, c := range f.order { // nobody changes it any more
-			if c.strategy.Kind == wire.FromOffset {
-				errs = append(errs, f.moveBack(ctx, c.lease, c.strategy.Value))
-			}
+		f.mu.Lock()
+		for _, c := range f.order {
+			c.readUpTo()
 		}
+		f.mu.Unlock()
+		errs = append(errs, f.flush(ctx))
 	case commitManually:
 	}
-	if f.cfg.group {
-		errs = append(errs, f.leave(ctx))
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, f.leave(ctx))...)
 }
 
 var errDrain = errors.New("the offset drain time-out passed")
 
-// leave leaves the group. One that does not know the member any more is left.
+// leave leaves the group, if it was joined. One that does not know the member any more is left.
 func (f *feed) leave(ctx context.Context) error {
+	f.mu.Lock()
+	joined := f.joined
+	f.mu.Unlock()
+	if !joined {
+		return nil
+	}
 	if err := f.resolveMembership(ctx); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package iggysource
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -101,8 +100,8 @@ func TestMessagesEndsWithItsContextAndWithTheConsumer(t *testing.T) {
 	require.Equal(t, texts(0, 0, 5), got)
 	require.ErrorIs(t, last, context.Canceled)
 	require.NoError(t, c.Shutdown(t.Context()))
-	for range c.Messages(t.Context()) {
-		t.Fatal("a consumer that is shut down yields nothing")
+	for m, err := range c.Messages(t.Context()) {
+		t.Fatal("a consumer that is shut down yields nothing", m, err)
 	}
 }
 
@@ -146,6 +145,6 @@ func TestInitSaysWhatIsNotThere(t *testing.T) {
 func errorOf(t *testing.T, err error) *client.Error {
 	t.Helper()
 	var e *client.Error
-	require.True(t, errors.As(err, &e), "%v", err)
+	require.ErrorAs(t, err, &e)
 	return e
 }

@@ -18,6 +18,7 @@ type cursor struct {
 	strategy wire.PollingStrategy  // where the next read begins
 	under    wire.PartitionContext // what the next read carries
 	ask      bool                  // the stored offset, if there is one, goes before the strategy
+	known    uint64                // all before this offset was there once
 	pin      bool                  // a pipeline commits where the partition begins before its first record
 
 	primary int    // replica that serves it, or unknownPrimary
@@ -53,6 +54,7 @@ type lease struct {
 	context    wire.PartitionContext // written before the first message of the lease is handed out
 	assignment *runnel.Assignment    // in a pipeline
 	base       uint64                // offset where the first read began; as context
+	read       uint64                // offset behind the last message read, once reading has ended
 
 	delivered atomic.Uint64 // offset behind the last message handed out; 0 for none
 	counted   atomic.Uint64 // the same of those that count as handled

@@ -15,6 +15,9 @@ var (
 	ErrNotReady = errors.New("iggysource: the consumer is not ready: call Init first")
 	// ErrInPipeline is returned by the calls for using a consumer alone while a pipeline has it open.
 	ErrInPipeline = errors.New("iggysource: a pipeline reads from the consumer, and commits what its markers cover")
+	// ErrTruncated is the cause when a partition ends before what was read of it: the server has lost messages, whose offsets
+	// others get now. The code is [wire.CodeHistoryUnavailable].
+	ErrTruncated = errors.New("the partition ends before what was read of it")
 	// ErrUndecodable is the cause when a message is not what the protocol says, so that it cannot be read.
 	ErrUndecodable = errors.New("the message cannot be decoded")
 )
@@ -50,6 +53,8 @@ func (e *ReadError) Error() string {
 
 // Unwrap returns the cause.
 func (e *ReadError) Unwrap() error { return e.Err }
+
+func undecodable(why error) error { return fmt.Errorf("%w: %w", ErrUndecodable, why) }
 
 // refusedCommand is the error of a call that makes no sense.
 func refusedCommand(call, format string, args ...any) error {

@@ -26,6 +26,8 @@ type fake struct {
 	onStore func(partition uint32, offset uint64) error
 	onSync  func() error
 	onJoin  func() error
+	primary map[uint32]uint8                              // 0 for others
+	reads   [][]uint32                                    // partitions of each read, as long as it is not nil
 	records func(partition uint32, records []byte) []byte // of a reply
 }
 
@@ -89,8 +91,8 @@ func (f *fake) SignIn(context.Context) error { f.note("sign in"); return nil }
 func (f *fake) Sessionless() bool            { return f.sessionless }
 func (f *fake) Encrypts() bool               { return f.encrypts }
 
-func (f *fake) Primary(context.Context, client.Partition) (uint8, uint32, error) {
-	return 0, uint32(len(f.logs)), nil
+func (f *fake) Primary(_ context.Context, p client.Partition) (uint8, uint32, error) {
+	return f.primary[p.ID], uint32(len(f.logs)), nil
 }
 
 func (f *fake) GetTopic(context.Context, wire.Identifier, wire.Identifier) (wire.TopicDetails, error) {
@@ -123,14 +125,18 @@ func (f *fake) Fetch(
 
 // read waits until there is something, as a server does.
 func (f *fake) read(ctx context.Context, targets []client.Target, read client.Read) ([]wire.FetchSection, error) {
+	f.noteRead(targets)
 	late := time.NewTimer(read.Wait)
 	defer late.Stop()
 	for over := read.Wait == 0; ; {
 		for _, t := range targets {
-			if f.onRead == nil {
+			f.mu.Lock()
+			hook := f.onRead
+			f.mu.Unlock()
+			if hook == nil {
 				continue
 			}
-			if err := f.onRead(t.Partition); err != nil {
+			if err := hook(t.Partition); err != nil {
 				return nil, err
 			}
 		}
@@ -149,6 +155,19 @@ func (f *fake) read(ctx context.Context, targets []client.Target, read client.Re
 			return nil, &client.Error{Code: wire.CodeTransientNotAccepted, Call: "fake", Err: ctx.Err()}
 		}
 	}
+}
+
+func (f *fake) noteRead(targets []client.Target) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.reads == nil {
+		return
+	}
+	var ids []uint32
+	for _, t := range targets {
+		ids = append(ids, t.Partition)
+	}
+	f.reads = append(f.reads, ids)
 }
 
 func (f *fake) serve(targets []client.Target, read client.Read) (sections []wire.FetchSection, enough bool) {
@@ -283,13 +302,13 @@ func (f *fake) LeaveConsumerGroup(context.Context, wire.GroupOf) error { f.note(
 
 func (f *fake) SyncConsumerGroup(context.Context, wire.GroupOf) (wire.Assignment, error) {
 	f.note("sync")
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.onSync != nil {
 		if err := f.onSync(); err != nil {
 			return wire.Assignment{}, err
 		}
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	return wire.Assignment{Generation: f.owner, Partitions: append([]uint32(nil), f.assigned...)}, nil
 }
 

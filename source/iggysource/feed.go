@@ -48,6 +48,7 @@ type feed struct {
 	uncertain map[uint32]uint64 // operation that is in the way of the offsets of a partition
 	membering uint64            // operation that is in the way of a change of membership
 	marked    uint32            // messages marked since the last store
+	joined    bool              // the group has to be left
 	synced    bool              // an assignment was looked at
 	ends      map[uint32]uint64 // where a bounded read ends, by partition; nil if it does not, or not yet
 }
@@ -102,8 +103,9 @@ func (f *feed) begin(ctx context.Context, others ...func(ctx context.Context)) {
 func (f *feed) add(c *cursor) {
 	f.cursors[c.id] = c
 	f.order = append(f.order, c)
-	if end, bounded := f.ends[c.id]; bounded {
-		c.end.Store(end)
+	if f.ends != nil {
+		c.end.Store(f.ends[c.id]) // one that came later has nothing to read
+		f.checkEnd(c)
 	}
 }
 

@@ -16,7 +16,7 @@ func (f *feed) join(ctx context.Context) error {
 		return err
 	}
 	of := f.cfg.groupOf()
-	err := f.noteMembership(f.api.JoinConsumerGroup(ctx, of))
+	err := f.joinNow(ctx)
 	if !noGroup(err) || !f.cfg.create {
 		return err
 	}
@@ -24,7 +24,15 @@ func (f *feed) join(ctx context.Context) error {
 	if err = f.noteMembership(err); err != nil && !errors.Is(err, wire.CodeConsumerGroupNameAlreadyExists) {
 		return err
 	}
-	return f.noteMembership(f.api.JoinConsumerGroup(ctx, of))
+	return f.joinNow(ctx)
+}
+
+func (f *feed) joinNow(ctx context.Context) error {
+	err := f.noteMembership(f.api.JoinConsumerGroup(ctx, f.cfg.groupOf()))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.joined = f.joined || err == nil || f.membering != 0
+	return err
 }
 
 func noGroup(err error) bool {
@@ -160,14 +168,8 @@ func (f *feed) giveUp(c *cursor) {
 	c.leaving = true
 	c.cancel()
 	c.resume()
-	switch {
-	case f.cfg.commits == commitOnRead:
-		f.expel(c) // all that was read is committed: it is handed over already
-		return
-	case f.source != "":
-		f.push(item{note: &note{kind: noteDrain, cursor: c}})
-	case c.queued == 0:
-		f.part(c)
+	if f.cfg.commits == commitOnRead {
+		f.expel(c) // all that was read is committed: there is nothing to wait for
 		return
 	}
 	c.timer = time.AfterFunc(f.cfg.rebalanceTimeout-f.cfg.rebalanceTimeout/10, func() {
@@ -177,6 +179,19 @@ func (f *feed) giveUp(c *cursor) {
 			f.expel(c)
 		}
 	})
+	f.depart(c)
+}
+
+// depart goes on with giving a partition back, once no read of it is under way: a pipeline drains it, and otherwise it goes when
+// all of it was handed out.
+func (f *feed) depart(c *cursor) {
+	switch {
+	case !c.leaving || c.job != nil || f.cursors[c.id] != c:
+	case f.source != "":
+		f.push(item{note: &note{kind: noteDrain, cursor: c}})
+	case c.queued == 0:
+		f.part(c)
+	}
 }
 
 // expel gives a partition back at once: what is queued of it is not handed out.
@@ -200,6 +215,10 @@ func (f *feed) retire(c *cursor) {
 	case f.source != "":
 		l.assignment.Revoke()
 		f.push(item{note: &note{kind: noteGone, cursor: c, assignment: l.assignment}})
+	case f.cfg.commits == commitOnRead:
+		c.readUpTo()
+		f.parting = append(f.parting, l)
+		signal(f.due)
 	case f.cfg.commits == commitAutomatically && l.stored.Load() < l.counted.Load():
 		f.parting = append(f.parting, l)
 		signal(f.due)

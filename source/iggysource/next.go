@@ -65,7 +65,7 @@ func (f *feed) step(b *batch) (m Message, ok bool, err error) {
 		return m, true, nil
 	}
 	if why := b.records.Err(); why != nil && !b.run.ended.Load() {
-		return Message{}, false, f.spoiled(b, b.next, nil, errors.Join(ErrUndecodable, why))
+		return Message{}, false, f.spoiled(b, b.next, nil, undecodable(why))
 	}
 	return Message{}, false, nil
 }
@@ -146,9 +146,17 @@ func (f *feed) await(ctx context.Context) (item, error) {
 		case <-f.gone:
 			return item{}, ErrClosed
 		case <-ctx.Done():
+			f.asksNoMore()
 			return item{}, context.Cause(ctx)
 		}
 	}
+}
+
+// asksNoMore notes that nobody waits for messages.
+func (f *feed) asksNoMore() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asking = false
 }
 
 // over returns why nothing will come any more, or nil.

@@ -21,7 +21,7 @@ func TestOptionsThatCannotBeAreRefusedWithTheirCodes(t *testing.T) {
 		"a least count above the count":  {[]Option{listed, Count(5), MinCount(6)}, wire.CodeInvalidMessagesCount},
 		"too long a wait":                {[]Option{listed, Wait(601 * time.Second)}, wire.CodeInvalidCommand},
 		"a negative wait":                {[]Option{listed, Wait(-1)}, wire.CodeInvalidCommand},
-		"too few bytes":                  {[]Option{listed, MaxBytes(343)}, codeInvalidSize},
+		"too few bytes":                  {[]Option{listed, MaxBytes(343)}, errSize},
 		"commits that never come":        {[]Option{listed, CommitAutomatically(AutoCommit{})}, wire.CodeInvalidConfiguration},
 		"a negative interval":            {[]Option{listed, CommitAutomatically(AutoCommit{Interval: -1})}, wire.CodeInvalidConfiguration},
 		"commits after nothing known":    {[]Option{listed, CommitAutomatically(AutoCommit{Messages: 1, After: 7})}, wire.CodeInvalidConfiguration},
@@ -56,7 +56,7 @@ func TestEveryMistakeIsTold(t *testing.T) {
 	c := newConsumer(newFake(0), "", stream, topic, []Option{Count(0), MaxBytes(1)})
 	err := c.Validate()
 	require.ErrorIs(t, err, wire.CodeInvalidMessagesCount)
-	require.ErrorIs(t, err, codeInvalidSize)
+	require.ErrorIs(t, err, errSize)
 	require.ErrorIs(t, err, wire.CodeInvalidConfiguration)
 	require.ErrorContains(t, err, "the name has 0 bytes")
 	require.ErrorIs(t, NewConsumer(nil, "reader", stream, topic, Partitions(0)).Init(t.Context()), wire.CodeInvalidConfiguration)

@@ -104,8 +104,8 @@ func (f *feed) release(b *batch) {
 	}
 	c := b.cursor
 	c.queued--
-	if c.leaving && c.queued == 0 && f.source == "" {
-		f.part(c)
+	if f.source == "" {
+		f.depart(c)
 	}
 }
 

@@ -78,7 +78,7 @@ func (f *feed) prepareOne(ctx context.Context, t *target) error {
 		if err != nil {
 			return err
 		}
-		if found {
+		if t.ask = found; found {
 			t.strategy = FromOffset(stored.Stored + 1)
 		}
 	}

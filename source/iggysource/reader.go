@@ -98,7 +98,7 @@ func told[T any](f *feed, n *note) (fetch runnel.Fetch[T], ok bool) {
 func (r *reader[T]) take(b *batch) (fetch runnel.Fetch[T], left bool, err error) {
 	p := parsing[T]{reader: r, batch: b, draft: r.buffers.Take(min(r.max, max(1, b.count)))}
 	left = true
-	for n := 0; n < r.max; n++ {
+	for range r.max {
 		if b.run.ended.Load() || !b.records.Next() {
 			left = false
 			break
@@ -129,7 +129,7 @@ func (r *reader[T]) take(b *batch) (fetch runnel.Fetch[T], left bool, err error)
 // broken makes a failed record of the rest of a batch that is not what the protocol says, and reads on behind its first
 // message. Where that is not known the read ends.
 func (r *reader[T]) broken(p *parsing[T], b *batch, why error) error {
-	e := r.feed.spoiled(b, b.next, nil, why)
+	e := r.feed.spoiled(b, b.next, nil, undecodable(why))
 	if !b.from {
 		return e
 	}
@@ -154,9 +154,9 @@ func (r *reader[T]) Close(ctx context.Context) error {
 		if r.err == nil || r.err == io.EOF { //nolint:errorlint // it is set to that itself
 			r.err = runnel.ErrClosed
 		}
-		err = r.feed.leaveGroup(ctx)
 		r.feed.revokeAll()
-		r.consumer.giveBack()
+		err = r.feed.leaveGroup(ctx)
+		r.consumer.giveBack(true)
 	})
 	return err
 }

@@ -1,7 +1,9 @@
 package iggysource
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -227,4 +229,21 @@ func TestPartitionsTakeTurns(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestWhatCannotBeReturnedIsLogged(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	opts := []Option{Group(), Log(slog.New(slog.NewTextHandler(&text, nil)))}
+	alone(t, []uint32{0}, opts, func(t *testing.T, f *fake, c *Consumer) {
+		f.onRead = func(uint32) error { return coded(wire.CodeUnauthorized) }
+		_, err := c.Next(t.Context())
+		require.ErrorIs(t, err, wire.CodeUnauthorized)
+		f.set(func() { f.assigned = nil })
+		time.Sleep(2 * syncInterval)
+		require.NoError(t, c.Shutdown(t.Context()))
+		for _, line := range []string{"partition assigned", "cannot be read", "attempt=5", "taken away"} {
+			require.Contains(t, text.String(), line)
+		}
+	})
 }

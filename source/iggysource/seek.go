@@ -45,7 +45,7 @@ func (f *feed) seek(partition uint32, to wire.PollingStrategy) error {
 // renew begins another generation of a cursor, in whatever life the partition has. The lock is held.
 func (f *feed) renew(c *cursor, to wire.PollingStrategy) {
 	c.lease = f.newLease(c.id)
-	c.under, c.seen = wire.PartitionContext{}, false
+	c.under, c.seen, c.known = wire.PartitionContext{}, false, 0
 	c.resume()
 	c.restart(to)
 }

@@ -3,6 +3,7 @@ package iggysource
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/runnel-go/runnel/transport/client"
@@ -32,15 +33,20 @@ func (f *feed) settle(j *job, replies []reply) {
 	for i := range replies {
 		r := &replies[i]
 		c := r.target.cursor
+		refused := r.code != 0 || r.err != nil
 		switch {
-		case c.run != r.target.run || c.leaving || f.closed:
+		case c.run != r.target.run || f.closed:
 			f.stats.read.Add(uint64(r.count))
 			f.stats.dropped.Add(uint64(r.count))
-		case r.code != 0 || r.err != nil:
+		case refused && c.leaving:
+		case refused:
 			f.fault(c, j, r)
-		default:
+		default: // of one that is leaving, too: the server served it while it was this member's
 			f.accept(c, j, r)
 		}
+	}
+	for i := range j.targets {
+		f.depart(j.targets[i].cursor)
 	}
 	if j.slot.batches == 0 {
 		f.slots++
@@ -56,6 +62,13 @@ func (f *feed) accept(c *cursor, j *job, r *reply) {
 	strategy := r.target.strategy
 	if strategy.Kind == wire.FromOffset {
 		c.strategy = strategy // it may be that of the stored offset
+	}
+	if c.isCut(r) {
+		f.stop(c, &client.Error{
+			Code: wire.CodeHistoryUnavailable, Call: wire.CmdFetchMessages.String(), Partition: c.id,
+			Err: fmt.Errorf("%w: it ends at offset %d, and %d is to be read", ErrTruncated, r.newest, r.next),
+		})
+		return
 	}
 	l := c.lease
 	if of := l.context; of.Incarnation == 0 {
@@ -74,9 +87,21 @@ func (f *feed) accept(c *cursor, j *job, r *reply) {
 	// An empty partition says 0 for its newest message, as one with a single message does.
 	c.backlog = r.told && r.newest >= r.next && (r.newest > 0 || r.count > 0) && (r.count > 0 || len(j.targets) > 1)
 	f.checkEnd(c)
-	if f.longestWait() == 0 && r.count == 0 && !c.ended && !c.backlog {
+	if f.longestWait() == 0 && r.count == 0 && !c.ended && !c.backlog && !c.leaving {
 		f.hold(c, shortestPause)
 	}
+}
+
+// isCut says whether a partition ends before what is to be read next, although all before that was there once.
+func (c *cursor) isCut(r *reply) bool {
+	switch {
+	case r.target.strategy.Kind == wire.FromNext && r.told, r.target.ask, r.count > 0:
+		c.known = max(c.known, r.next) // an offset is stored of what is there
+	}
+	if r.newest > 0 {
+		c.known = max(c.known, r.newest+1)
+	}
+	return r.count == 0 && r.told && r.next > r.newest+1 && r.next <= c.known
 }
 
 // begin returns the offset where the read began, as far as the reply tells.

@@ -118,7 +118,7 @@ func (s *source[T]) Open(
 	if err := f.openAt(ctx, from); err != nil {
 		f.close()
 		err = errors.Join(err, f.leaveGroup(context.WithoutCancel(ctx)))
-		s.c.giveBack()
+		s.c.giveBack(false)
 		return nil, s.c.wrap("open", err)
 	}
 	r := &reader[T]{consumer: s.c, feed: f, decode: s.decode(), max: env.MaxBatch}
@@ -186,7 +186,7 @@ func (f *feed) resume(name string, token []byte) error {
 		f.log.Warn("iggy: the position of a partition that is not read is left", "partition", name)
 		return nil
 	}
-	c.strategy = FromOffset(next)
+	c.strategy, c.known = FromOffset(next), next
 	c.under = wire.PartitionContext{Incarnation: under.Incarnation}
 	return nil
 }
@@ -206,11 +206,8 @@ func (f *feed) chooseStart(ctx context.Context, from checkpoint.Position) error 
 	return nil
 }
 
-// leaveGroup leaves the group, if there is one.
+// leaveGroup leaves the group within the offset drain time-out.
 func (f *feed) leaveGroup(ctx context.Context) error {
-	if !f.cfg.group {
-		return nil
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, f.cfg.drainTimeout, errDrain)
 	defer cancel()
 	return f.leave(ctx)

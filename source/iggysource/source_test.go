@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -41,10 +42,8 @@ func readAll[T any](t *testing.T, s runnel.Source[T], from checkpoint.Position) 
 		fetch, err := r.Read(t.Context())
 		values = append(values, fetch.Values()...)
 		failed = append(failed, fetch.Failed...)
-		for p, token := range fetch.Position {
-			pos[p] = token
-		}
-		if err == io.EOF { //nolint:errorlint // the end is io.EOF itself
+		maps.Copy(pos, fetch.Position)
+		if err == io.EOF {
 			return values, pos, failed
 		}
 		require.NoError(t, err)

@@ -69,7 +69,8 @@ func samePartition(_, _ wire.Identifier, messages []wire.Message) (uint32, error
 func copyNumbers(c *client.Client, options ...runnel.Option) *runnel.Pipeline {
 	from := iggysource.NewConsumer(c, groupName, stream, in, iggysource.Group(), iggysource.Start(iggysource.FromFirst()),
 		iggysource.Count(500))
-	to := iggysink.NewProducer(c, stream, out, iggysink.Partitioner(samePartition))
+	to := iggysink.NewProducer(c, stream, out, iggysink.Partitioner(samePartition),
+		iggysink.Background(iggysink.BatchBytes(8<<10))) // some 80 numbers, so that there are many requests
 	p := runnel.New("copy", append(options, runnel.Checkpoint(checkpoint.Memory(), checkpoint.Every(20*time.Millisecond)))...)
 	runnel.From(p, iggysource.Decode(from, decodeNumber)).To(iggysink.Encode(to, encodeNumber))
 	return p

@@ -21,7 +21,8 @@ func (c *Consumer) Consume(ctx context.Context, handle func(ctx context.Context,
 			"consumer", f.cfg.name)
 	}
 	for {
-		m, err := f.next(ctx)
+		var m Message
+		err := f.next(ctx, &m)
 		if errors.Is(err, ErrClosed) {
 			return nil
 		}

@@ -28,6 +28,7 @@ type fake struct {
 	onJoin  func() error
 	primary map[uint32]uint8                              // 0 for others
 	reads   [][]uint32                                    // partitions of each read, as long as it is not nil
+	stuck   bool                                          // stores have no answer
 	records func(partition uint32, records []byte) []byte // of a reply
 }
 
@@ -241,9 +242,13 @@ func encode(messages []wire.Message, base uint64) []byte {
 }
 
 func (f *fake) StoreOffset(
-	_ context.Context, _ wire.Consumer, of client.Partition, offset uint64, under wire.PartitionContext,
+	ctx context.Context, _ wire.Consumer, of client.Partition, offset uint64, under wire.PartitionContext,
 ) error {
 	f.note("store")
+	if f.stuck {
+		<-ctx.Done()
+		return coded(wire.CodeTransientNotAccepted)
+	}
 	if f.onStore != nil {
 		if err := f.onStore(of.ID, offset); err != nil {
 			return err

@@ -17,34 +17,34 @@ type hand struct {
 	since uint32 // messages that count since the last store
 }
 
-// next returns the next message.
-func (f *feed) next(ctx context.Context) (Message, error) {
+// next puts the next message into m, which saves copies: it is a long struct.
+func (f *feed) next(ctx context.Context, m *Message) error {
 	f.countLast()
 	for {
 		if err := ctx.Err(); err != nil {
-			return Message{}, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if b := f.hand.batch; b != nil {
-			m, ok, err := f.step(b)
+			ok, err := f.step(b, m)
 			if ok || err != nil {
-				return m, err
+				return err
 			}
 			f.hand.batch = nil
 			f.batchDone(b)
 		}
 		it, err := f.await(ctx)
 		if err != nil {
-			return Message{}, err
+			return err
 		}
 		if it.err != nil {
-			return Message{}, it.err
+			return it.err
 		}
 		f.hand.batch = it.batch
 	}
 }
 
-// step returns the next message of a batch; ok is false if there is none.
-func (f *feed) step(b *batch) (m Message, ok bool, err error) {
+// step puts the next message of a batch into m; ok is false if there is none.
+func (f *feed) step(b *batch, m *Message) (ok bool, err error) {
 	for !b.run.ended.Load() && b.records.Next() {
 		m.Message = b.records.Message()
 		b.next, b.from = m.Offset+1, true
@@ -57,17 +57,17 @@ func (f *feed) step(b *batch) (m Message, ok bool, err error) {
 			opened, err := f.api.Open(m.Partition, m.Message)
 			if err != nil {
 				record := m.Message // only this one has to be on the heap
-				return Message{}, false, f.spoiled(b, record.Offset, &record, err)
+				return false, f.spoiled(b, record.Offset, &record, err)
 			}
 			m.Message = opened
 		}
 		f.handedOut(b.lease, m.Offset+1)
-		return m, true, nil
+		return true, nil
 	}
 	if why := b.records.Err(); why != nil && !b.run.ended.Load() {
-		return Message{}, false, f.spoiled(b, b.next, nil, undecodable(why))
+		return false, f.spoiled(b, b.next, nil, undecodable(why))
 	}
-	return Message{}, false, nil
+	return false, nil
 }
 
 // handedOut notes that a message is out.
@@ -172,15 +172,17 @@ func (f *feed) over() error {
 // Next returns the next message, and waits for it. The end of ctx ends the wait. One Next runs at a time; commits, marks,
 // offsets and seeks run beside it. A [*ReadError] tells of what reading cannot get past by itself: Next can be called again,
 // for other partitions and for what was sought. It is [ErrClosed] once the consumer is shut down.
-func (c *Consumer) Next(ctx context.Context) (Message, error) {
-	if f := c.alone.Load(); f != nil {
-		return f.next(ctx)
+func (c *Consumer) Next(ctx context.Context) (m Message, err error) {
+	f := c.alone.Load()
+	if f == nil {
+		if f, err = c.ready(); err != nil {
+			return m, err
+		}
 	}
-	f, err := c.ready()
-	if err != nil {
+	if err = f.next(ctx, &m); err != nil {
 		return Message{}, err
 	}
-	return f.next(ctx)
+	return m, nil
 }
 
 // Messages hands out messages as they come, until ctx ends, which is the last error it yields, or the consumer is shut down,

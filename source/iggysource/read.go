@@ -25,15 +25,17 @@ func (f *feed) work(ctx context.Context) {
 	for {
 		select {
 		case j := <-f.jobs:
-			f.read(ctx, j)
+			for j != nil && ctx.Err() == nil {
+				j = f.read(ctx, j)
+			}
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// read makes one read and queues what it brings.
-func (f *feed) read(ctx context.Context, j *job) {
+// read makes one read and queues what it brings. It returns the next one, which this worker makes itself: it is awake.
+func (f *feed) read(ctx context.Context, j *job) *job {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f.mu.Lock()
@@ -47,7 +49,7 @@ func (f *feed) read(ctx context.Context, j *job) {
 	if len(ready) > 0 {
 		replies = append(replies, f.request(ctx, j, ready)...)
 	}
-	f.settle(j, replies)
+	return f.settle(j, replies)
 }
 
 // prepare finds out what has to be known before a read: stored offsets, and primaries. It returns the partitions that can be

@@ -10,23 +10,28 @@ import (
 // A partition that is known to have more is read by itself, without a wait, so that several are read at the same time. The
 // others of a primary are waited for together. Each takes its turn.
 func (f *feed) pump() {
-	if !f.started || f.closed || f.broken != nil || f.cfg.commits == commitOnRead && !f.asking {
-		return
-	}
-	for f.slots > 0 {
-		j := f.plan()
-		if j == nil {
-			return
-		}
-		f.slots--
-		for _, t := range j.targets {
-			t.cursor.job = j
-		}
-		if j.wait > 0 {
-			f.waiting = append(f.waiting, j)
-		}
+	for j := f.admit(); j != nil; j = f.admit() {
 		f.jobs <- j // there is a place for each slot
 	}
+}
+
+// admit returns the next read that there is room for, which has to be made, or nil.
+func (f *feed) admit() *job {
+	if f.slots == 0 || !f.started || f.closed || f.broken != nil || f.cfg.commits == commitOnRead && !f.asking {
+		return nil
+	}
+	j := f.plan()
+	if j == nil {
+		return nil
+	}
+	f.slots--
+	for _, t := range j.targets {
+		t.cursor.job = j
+	}
+	if j.wait > 0 {
+		f.waiting = append(f.waiting, j)
+	}
+	return j
 }
 
 // plan returns the read of the partition whose turn it is, or nil.

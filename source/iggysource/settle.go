@@ -13,8 +13,8 @@ import (
 // noEnd is the end of what has none.
 const noEnd = ^uint64(0)
 
-// settle ends a job: it queues what was read, does what errors ask for, and begins the next reads.
-func (f *feed) settle(j *job, replies []reply) {
+// settle ends a job: it queues what was read, does what errors ask for, and begins the next reads, one of which it returns.
+func (f *feed) settle(j *job, replies []reply) *job {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, w := range f.waiting {
@@ -51,7 +51,9 @@ func (f *feed) settle(j *job, replies []reply) {
 	if j.slot.batches == 0 {
 		f.slots++
 	}
+	mine := f.admit()
 	f.pump()
+	return mine
 }
 
 // accept queues what was read of a partition, and moves its cursor.

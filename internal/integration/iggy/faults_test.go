@@ -73,7 +73,7 @@ func TestLostRepliesAndCutConnectionsDoubleNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(*seed, 2))
 	for i := 1; i <= *kills; i++ {
 		r.awaitCopied(t, c, count*i/(2*(*kills))) // in the first half, so that there are sends to fail
-		select { // one after the other: the sink sends a request again three times, and no more
+		select {                                  // one after the other: the sink sends a request again three times, and no more
 		case <-fail(server.Faults(), random):
 		case err := <-r.ended:
 			require.NoError(t, err)
@@ -138,11 +138,14 @@ func TestMembersThatComeAndGoCopyEverythingOnce(t *testing.T) {
 	server, c := connected(t)
 	prepare(t, c, *numbers)
 	random := rand.New(rand.NewPCG(*seed, 3))
-	members := []*running{run(t, copyNumbers(quick(t, server.ConnectionString(dial.TCP))))}
+	member := func() *running {
+		return run(t, copyDecoded(quick(t, server.ConnectionString(dial.TCP)), decodeSlowly))
+	}
+	members := []*running{member()}
 	for i := 1; i <= *kills; i++ {
 		awaitCopied(t, c, *numbers*i/(*kills+1))
 		if len(members) < 2 || len(members) < 5 && random.IntN(2) == 0 {
-			members = append(members, run(t, copyNumbers(quick(t, server.ConnectionString(dial.TCP)))))
+			members = append(members, member())
 			continue
 		}
 		leaves := random.IntN(len(members))

@@ -56,6 +56,14 @@ func decodeNumber(m iggysource.Message) (uint64, error) {
 	return binary.BigEndian.Uint64(m.Payload), nil
 }
 
+// decodeSlowly takes a millisecond for twenty numbers, so that members have the time to come and go.
+func decodeSlowly(m iggysource.Message) (uint64, error) {
+	if m.Offset%20 == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return decodeNumber(m)
+}
+
 func encodeNumber(r runnel.Record[uint64]) (iggysink.Message, error) {
 	return iggysink.Message{Payload: binary.BigEndian.AppendUint64(nil, r.Value)}, nil
 }
@@ -67,12 +75,18 @@ func samePartition(_, _ wire.Identifier, messages []wire.Message) (uint32, error
 
 // copyNumbers is a pipeline that copies as a member of the group.
 func copyNumbers(c *client.Client, options ...runnel.Option) *runnel.Pipeline {
+	return copyDecoded(c, decodeNumber, options...)
+}
+
+func copyDecoded(
+	c *client.Client, decode func(iggysource.Message) (uint64, error), options ...runnel.Option,
+) *runnel.Pipeline {
 	from := iggysource.NewConsumer(c, groupName, stream, in, iggysource.Group(), iggysource.Start(iggysource.FromFirst()),
 		iggysource.Count(500))
 	to := iggysink.NewProducer(c, stream, out, iggysink.Partitioner(samePartition),
 		iggysink.Background(iggysink.BatchBytes(8<<10))) // some 80 numbers, so that there are many requests
 	p := runnel.New("copy", append(options, runnel.Checkpoint(checkpoint.Memory(), checkpoint.Every(20*time.Millisecond)))...)
-	runnel.From(p, iggysource.Decode(from, decodeNumber)).To(iggysink.Encode(to, encodeNumber))
+	runnel.From(p, iggysource.Decode(from, decode)).To(iggysink.Encode(to, encodeNumber))
 	return p
 }
 

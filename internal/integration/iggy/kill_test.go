@@ -70,7 +70,7 @@ func TestKilledCopyLosesNothingAndRepeatsWhatCameAfterACheckpoint(t *testing.T) 
 	prepare(t, c, *numbers)
 	random := rand.New(rand.NewPCG(*seed, 1))
 	places := [][partitions]uint64{{}}
-	for killed := 0; killed < *kills; killed++ {
+	for killed := range *kills {
 		before := total(places[len(places)-1])
 		cmd, _ := start(t, server.ConnectionString(dial.TCP))
 		step := (*numbers - before) / (2 * (*kills - killed))

@@ -59,7 +59,7 @@ func decodeNumber(m iggysource.Message) (uint64, error) {
 // decodeSlowly takes a millisecond for twenty numbers, so that members have the time to come and go.
 func decodeSlowly(m iggysource.Message) (uint64, error) {
 	if m.Offset%20 == 0 {
-		time.Sleep(time.Millisecond)
+		<-time.After(time.Millisecond)
 	}
 	return decodeNumber(m)
 }

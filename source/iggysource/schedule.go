@@ -54,8 +54,10 @@ func (f *feed) planFor(c *cursor) *job {
 	switch {
 	case f.api.Sessionless():
 		return newJob(f.shareOfWait(c), c)
-	case c.alone():
+	case c.alone() && (f.slots == 1 || f.crowded()):
 		return newJob(0, c)
+	case c.alone():
+		return newJob(f.longestWait(), c)
 	case c.backlog && f.slots > 1:
 		return newJob(0, c)
 	}
@@ -63,12 +65,17 @@ func (f *feed) planFor(c *cursor) *job {
 	switch {
 	case backlog:
 		return newJob(0, together...)
-	case len(f.waiting) < max(1, cap(f.jobs)/2):
+	case f.slots == 1 && slices.ContainsFunc(f.order, (*cursor).alone):
+		return newJob(min(f.longestWait(), longestPause), together...) // those are read in between
+	case !f.crowded():
 		return newJob(f.longestWait(), together...)
 	}
 	f.regroup(c.primary)
 	return nil
 }
+
+// crowded says whether as many reads wait as may, so that there is room for those that need not.
+func (f *feed) crowded() bool { return len(f.waiting) >= max(1, cap(f.jobs)/2) }
 
 // companions returns the partitions that are read together with c: those that have the same primary and nothing known to
 // read. In the last slot those come too that have, as they would not be read while it waits; backlog says so.

@@ -89,7 +89,17 @@ func (f *feed) accept(c *cursor, j *job, r *reply) {
 	// An empty partition says 0 for its newest message, as one with a single message does.
 	c.backlog = r.told && r.newest >= r.next && (r.newest > 0 || r.count > 0) && (r.count > 0 || len(j.targets) > 1)
 	f.checkEnd(c)
-	if f.longestWait() == 0 && r.count == 0 && !c.ended && !c.backlog && !c.leaving {
+	if j.wait == 0 && r.count == 0 && !c.ended && !c.backlog && !c.leaving {
+		f.rest(c)
+	}
+}
+
+// rest keeps a partition that had nothing from being read again at once, where the server does not wait.
+func (f *feed) rest(c *cursor) {
+	switch {
+	case c.alone():
+		f.hold(c, longestPause)
+	case f.longestWait() == 0:
 		f.hold(c, shortestPause)
 	}
 }

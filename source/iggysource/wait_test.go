@@ -123,3 +123,32 @@ func TestStatsTellWhatThereIsToDo(t *testing.T) {
 		require.Zero(t, c.Stats())
 	})
 }
+
+func TestAnEmptyPartitionIsWaitedForWhereverReadingBegins(t *testing.T) {
+	t.Parallel()
+	soon := FromTime(time.Date(2000, 1, 1, 0, 0, 1, 0, time.UTC)) // the time of the bubble begins then
+	for name, start := range map[string]wire.PollingStrategy{
+		"next": FromNext(), "first": FromFirst(), "last": FromLast(), "offset": FromOffset(0), "time": soon,
+	} {
+		for slots, messages := range map[string]int{"one": 10, "two": 20, "sixteen": 160} {
+			t.Run(name+" with slots: "+slots, func(t *testing.T) {
+				t.Parallel()
+				opts := []Option{Partitions(0, 1, 2), Start(start), Count(10), PrefetchMessages(messages)}
+				alone(t, []uint32{0, 1, 2}, opts, func(t *testing.T, f *fake, c *Consumer) {
+					f.set(func() { f.reads = [][]uint32{} })
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					defer cancel()
+					_, err := c.Next(ctx)
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+					f.set(func() { require.Less(t, len(f.reads), 200) })
+					for p := range uint32(3) {
+						begin := time.Now()
+						f.add(p, 0, 1)
+						require.Equal(t, texts(p, 0, 1), take(t, c, 1))
+						require.LessOrEqual(t, time.Since(begin), 2*longestPause)
+					}
+				})
+			})
+		}
+	}
+}

@@ -53,8 +53,7 @@ type buffer struct {
 	blocks   []*[blockBytes]byte
 	left     []byte // of the last block
 
-	first, behind uint64        // of a pipeline: the first record, and the one behind the last
-	barriers      []func(error) // of a pipeline: what is told when it is written
+	first, behind uint64 // of a pipeline: the first record, and the one behind the last
 	pools         *memory
 }
 

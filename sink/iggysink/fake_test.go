@@ -2,7 +2,6 @@ package iggysink
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -32,8 +31,7 @@ type fake struct {
 	inFlight   int                   // guarded by mu
 	most       int                   // of inFlight; guarded by mu
 	refuse     map[string]error      // calls that are refused; guarded by mu
-	resolve    func(operation uint64) error
-	abandoned  []uint64 // guarded by mu
+	abandoned  []uint64              // guarded by mu
 }
 
 // sent is a send that came.
@@ -284,7 +282,7 @@ func numbered(from, to int) []string {
 func failedOf(t *testing.T, err error) *SendFailedError {
 	t.Helper()
 	var failed *SendFailedError
-	require.True(t, errors.As(err, &failed), "%v", err)
+	require.ErrorAs(t, err, &failed)
 	return failed
 }
 

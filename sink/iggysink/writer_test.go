@@ -36,6 +36,7 @@ func open(t *testing.T, test func(t *testing.T, o *opened), options ...Option) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
+		f.took = time.Millisecond // so that a write returns before what it began
 		for _, o := range options {
 			if set, ok := o.(fakeOption); ok {
 				set(f)
@@ -97,7 +98,7 @@ func (o *opened) forget() {
 func refused(t *testing.T, err error) ([]string, error) {
 	t.Helper()
 	var batch *runnel.BatchError[string]
-	require.True(t, errors.As(err, &batch), "%v", err)
+	require.ErrorAs(t, err, &batch)
 	var values []string
 	for _, r := range batch.Failed {
 		values = append(values, r.Value)

@@ -49,5 +49,13 @@
 //
 // # Memory
 //
-// Payloads are views of the replies that they came with. Nothing reuses that memory: it belongs to who has the message.
+// Payloads are views of the replies that they came with. Nothing reuses that memory: it belongs to who has the message. So a
+// program that reads fast makes much garbage; one that holds little else may read a third faster with GOGC=800.
+//
+// # Where to look
+//
+// consumer.go begins and ends, next.go hands messages out; schedule.go says what is read, read.go reads it, settle.go says what
+// becomes of a reply; cursor.go is where reading is in a partition, seek.go moves it, group.go gives and takes partitions;
+// commit.go, auto.go and offsets.go store offsets. source.go is the source of a pipeline, reader.go and parse.go make fetches,
+// drain.go commits and gives partitions back, bound.go ends a read, position.go is what a checkpoint holds.
 package iggysource

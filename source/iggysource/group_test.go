@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/runnel-go/runnel"
+	"github.com/runnel-go/runnel/sink"
 	"github.com/runnel-go/runnel/transport/client"
 	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
@@ -155,6 +157,10 @@ func TestIGG07OverHTTPAGroupIsRefusedAndAConsumerLogsInByItself(t *testing.T) {
 	group := NewConsumer(c, "reader", stream, topic, Group())
 	require.ErrorIs(t, group.Validate(), wire.CodeFeatureUnavailable)
 	require.ErrorIs(t, group.Init(t.Context()), wire.CodeFeatureUnavailable)
+	p := runnel.New("refused")
+	runnel.From(p, JSON[int](group)).To(sink.Discard[int]())
+	require.ErrorIs(t, p.Validate(), wire.CodeFeatureUnavailable)
+	require.ErrorIs(t, p.Run(t.Context()), wire.CodeFeatureUnavailable)
 	require.Equal(t, client.Disconnected, c.State(), "nothing was opened")
 
 	listed := NewConsumer(c, "reader", stream, topic, Partitions(0), Wait(0))

@@ -54,7 +54,7 @@ func (f *feed) planFor(c *cursor) *job {
 	switch {
 	case f.api.Sessionless():
 		return newJob(f.shareOfWait(c), c)
-	case c.alone() && (f.slots == 1 || f.crowded()):
+	case c.alone() && (f.slots == 1 || f.crowded(c.primary)):
 		return newJob(0, c)
 	case c.alone():
 		return newJob(f.longestWait(), c)
@@ -65,17 +65,25 @@ func (f *feed) planFor(c *cursor) *job {
 	switch {
 	case backlog:
 		return newJob(0, together...)
-	case f.slots == 1 && slices.ContainsFunc(f.order, (*cursor).alone):
+	case f.slots == 1 && slices.ContainsFunc(f.order, func(o *cursor) bool { return o.alone() || o.primary != c.primary }):
 		return newJob(min(f.longestWait(), longestPause), together...) // those are read in between
-	case !f.crowded():
+	case !f.crowded(c.primary):
 		return newJob(f.longestWait(), together...)
 	}
 	f.regroup(c.primary)
 	return nil
 }
 
-// crowded says whether as many reads wait as may, so that there is room for those that need not.
-func (f *feed) crowded() bool { return len(f.waiting) >= max(1, cap(f.jobs)/2) }
+// crowded says whether as many reads of a primary wait as may, so that there is room for those that need not.
+func (f *feed) crowded(primary int) bool {
+	n := 0
+	for _, j := range f.waiting {
+		if j.targets[0].cursor.primary == primary {
+			n++
+		}
+	}
+	return n >= max(1, cap(f.jobs)/2)
+}
 
 // companions returns the partitions that are read together with c: those that have the same primary and nothing known to
 // read. In the last slot those come too that have, as they would not be read while it waits; backlog says so.

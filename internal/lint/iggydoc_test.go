@@ -20,6 +20,9 @@ func TestIggyPageHasEverything(t *testing.T) {
 		{"key", "transport/dial/doc.go", `(?m)^//\t(\w+) +\S+ {2,}`, "| `%s` |"},
 		{"flag", "cmd/runnel/iggy_serve.go", `(?m)^\t(?:flags\.\w+\([^"]*|at\()"([\w-]+)"`, "`--%s`"},
 		{"option of the server", "transport/iggyserver/options.go", `(?m)^func ([A-Z]\w+)\(.*\) Option \{`, "`%s`"},
+		{"option of the producer", "sink/iggysink/options.go", `(?m)^func ([A-Z]\w+)\(.*\) Option \{`, "`%s`"},
+		{"option of the producer", "sink/iggysink/modes.go", `(?m)^func ([A-Z]\w+)\(.*\) \w*Option \{`, "`%s`"},
+		{"option of the consumer", "source/iggysource/options.go", `(?m)^func ([A-Z]\w+)\(.*\) Option \{`, "`%s`"},
 		{"fault", "transport/iggyserver/faults.go", `(?m)^func \(f \*Faults\) ([A-Z]\w+)\(`, "`%s`"},
 		{"option", "transport/client/options.go", `(?m)^func (\w+)\(.*\) Option \{`, "`%s`"},
 	} {

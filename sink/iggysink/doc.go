@@ -41,4 +41,10 @@
 // or run, it does not know: it is a new producer then. A cause of [wire.CodeProducerEpochFenced] means that another copy of the producer
 // took over; it sends nothing more. If the server has forgotten the producer while the outcome was not known, as one does that
 // was started anew, the request fails with [wire.CodeOperationUncertain]: to begin with a new sequence might store it twice.
+//
+// # In a pipeline
+//
+//	records.To(iggysink.JSON[Order](p))
+//
+// [JSON] and [Encode] make a sink of a producer, and the producer itself is one of [Message]. [Sink] says what it promises.
 package iggysink

@@ -2,6 +2,7 @@ package iggysink_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,3 +90,5 @@ func messages(all ...string) []wire.Message {
 	}
 	return list
 }
+
+func slogNowhere() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -117,7 +117,7 @@ func TestRealFlightsAreReadFromTheirArchive(t *testing.T) {
 		ID     int    `json:"id"`
 		Origin string `json:"origin"`
 	}
-	const archive = "../../examples/pipelines/flights/sample.ndjson.gz"
+	const archive = "../../examples/internal/flightdata/sample.ndjson.gz"
 	packed, err := os.ReadFile(archive)
 	require.NoError(t, err)
 	r := readAll(t, NDJSON[flight](archive), nil)

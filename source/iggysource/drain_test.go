@@ -62,7 +62,7 @@ func TestAPartitionThatIsTakenAwayIsDrained(t *testing.T) {
 
 		f.add(1, 0, 1)
 		require.Equal(t, texts(1, 0, 1), fetchOf(t, r).Values(), "nothing more comes of it")
-		f.set(func() { f.assigned, f.owner = []uint32{0, 1}, 2 })
+		f.set(func() { f.assigned = []uint32{0, 1} })
 		back := fetchOf(t, r)
 		require.Equal(t, texts(0, 10, 12), back.Values(), "it goes on behind the stored offset")
 	})

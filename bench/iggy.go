@@ -138,6 +138,27 @@ func (r rustIggy) run(ctx context.Context, n int) (outcome, error) {
 	return outcome{count: speeds.Messages, took: time.Duration(float64(n) / rate * float64(time.Second)), cpu: used}, nil
 }
 
+// The stream and the topic of Runnel's contenders.
+var benchStream, benchTopic = wire.Named("bench-runnel"), wire.Named("messages")
+
+// iggyTopic connects a client and makes the stream and the topic. remove undoes both.
+func iggyTopic(ctx context.Context, url string, partitions uint32) (c *client.Client, remove func() error, err error) {
+	if c, err = dial.Client(url); err != nil {
+		return nil, nil, err
+	}
+	if err := c.Connect(ctx); err != nil {
+		return nil, nil, err
+	}
+	remove = func() error { return errors.Join(c.DeleteStream(ctx, benchStream), c.Shutdown(ctx)) }
+	if _, err := c.CreateStream(ctx, benchStream.Name, client.StreamOptions{}); err != nil {
+		return nil, nil, errors.Join(err, c.Shutdown(ctx))
+	}
+	if _, err := c.CreateTopic(ctx, benchStream, benchTopic.Name, partitions, client.TopicOptions{}); err != nil {
+		return nil, nil, errors.Join(err, remove())
+	}
+	return c, remove, nil
+}
+
 // runnelIggy is Runnel's own client.
 type runnelIggy struct {
 	label, url string
@@ -149,23 +170,12 @@ func (r runnelIggy) name() string { return r.label }
 func (r runnelIggy) share() int   { return 1 }
 
 func (r runnelIggy) run(ctx context.Context, n int) (_ outcome, err error) {
-	c, err := dial.Client(r.url)
+	c, remove, err := iggyTopic(ctx, r.url, 1)
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := c.Connect(ctx); err != nil {
-		return outcome{}, err
-	}
-	defer func() { err = errors.Join(err, c.Shutdown(ctx)) }()
-	stream, topic := wire.Named("bench-runnel"), wire.Named("messages")
-	if _, err := c.CreateStream(ctx, "bench-runnel", client.StreamOptions{}); err != nil {
-		return outcome{}, err
-	}
-	defer func() { err = errors.Join(err, c.DeleteStream(ctx, stream)) }()
-	if _, err := c.CreateTopic(ctx, stream, "messages", 1, client.TopicOptions{}); err != nil {
-		return outcome{}, err
-	}
-	at := client.Partition{Stream: stream, Topic: topic}
+	defer func() { err = errors.Join(err, remove()) }()
+	at := client.Partition{Stream: benchStream, Topic: benchTopic}
 	begin, used := time.Now(), cpuTime()
 	if err := r.send(ctx, c, at, n); err != nil {
 		return outcome{}, err

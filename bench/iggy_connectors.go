@@ -10,7 +10,6 @@ import (
 	"github.com/runnel-go/runnel/sink/iggysink"
 	"github.com/runnel-go/runnel/source/iggysource"
 	"github.com/runnel-go/runnel/transport/client"
-	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -55,39 +54,28 @@ func (r connectorIggy) name() string { return "Runnel" }
 func (r connectorIggy) share() int   { return 1 }
 
 func (r connectorIggy) run(ctx context.Context, n int) (_ outcome, err error) {
-	c, err := dial.Client(r.url)
-	if err != nil {
-		return outcome{}, err
-	}
-	if err := c.Connect(ctx); err != nil {
-		return outcome{}, err
-	}
-	defer func() { err = errors.Join(err, c.Shutdown(ctx)) }()
-	stream, topic := wire.Named("bench-connector"), wire.Named("messages")
-	if _, err := c.CreateStream(ctx, "bench-connector", client.StreamOptions{}); err != nil {
-		return outcome{}, err
-	}
-	defer func() { err = errors.Join(err, c.DeleteStream(ctx, stream)) }()
 	partitions := uint32(1)
 	if r.what == "group" {
 		partitions = groupPartitions
 	}
-	if _, err := c.CreateTopic(ctx, stream, "messages", partitions, client.TopicOptions{}); err != nil {
+	c, remove, err := iggyTopic(ctx, r.url, partitions)
+	if err != nil {
 		return outcome{}, err
 	}
+	defer func() { err = errors.Join(err, remove()) }()
 	if r.what == "group" {
-		return r.consume(ctx, c, stream, topic, n)
+		return r.consume(ctx, c, n)
 	}
-	return r.produce(ctx, c, stream, topic, n)
+	return r.produce(ctx, c, n)
 }
 
 // produce sends batches, or single messages, and waits until all are written.
-func (r connectorIggy) produce(ctx context.Context, c *client.Client, stream, topic wire.Identifier, n int) (outcome, error) {
+func (r connectorIggy) produce(ctx context.Context, c *client.Client, n int) (outcome, error) {
 	mode := iggysink.Direct()
 	if r.what != "direct" {
 		mode = iggysink.Background()
 	}
-	p := iggysink.NewProducer(c, stream, topic, mode, iggysink.PartitionBy(iggysink.ToPartition(0)))
+	p := iggysink.NewProducer(c, benchStream, benchTopic, mode, iggysink.PartitionBy(iggysink.ToPartition(0)))
 	if err := p.Init(ctx); err != nil {
 		return outcome{}, err
 	}
@@ -118,19 +106,19 @@ func (r connectorIggy) produce(ctx context.Context, c *client.Client, stream, to
 }
 
 // consume reads everything as the one member of a group that stores no offsets.
-func (r connectorIggy) consume(ctx context.Context, c *client.Client, stream, topic wire.Identifier, n int) (outcome, error) {
+func (r connectorIggy) consume(ctx context.Context, c *client.Client, n int) (outcome, error) {
 	messages := make([]wire.Message, iggyBatch)
 	for i := range messages {
 		messages[i].Payload = make([]byte, r.size)
 	}
 	for sent := 0; sent < n; sent += iggyBatch {
-		to := client.Partition{Stream: stream, Topic: topic, ID: uint32(sent/iggyBatch) % groupPartitions}
+		to := client.Partition{Stream: benchStream, Topic: benchTopic, ID: uint32(sent/iggyBatch) % groupPartitions}
 		if _, _, err := c.Send(ctx, to, nil, messages[:min(n-sent, iggyBatch)]); err != nil {
 			return outcome{}, err
 		}
 	}
 	begin, used := time.Now(), cpuTime()
-	consumer := iggysource.NewConsumer(c, "speed", stream, topic, iggysource.Group())
+	consumer := iggysource.NewConsumer(c, "speed", benchStream, benchTopic, iggysource.Group())
 	if err := consumer.Init(ctx); err != nil {
 		return outcome{}, err
 	}

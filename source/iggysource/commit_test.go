@@ -23,32 +23,28 @@ func nextOf(t testing.TB, c *Consumer) Message {
 }
 
 func TestACommitCoversWhatIsBeforeItOverEveryTransport(t *testing.T) {
-	t.Parallel()
-	for _, protocol := range protocols {
-		t.Run(string(protocol), func(t *testing.T) {
-			t.Parallel()
-			w := serve(t, 1)
-			w.send(0, 0, 10)
-			c := w.consumer(protocol, Partitions(0))
-			take(t, c, 3)
-			at := nextOf(t, c).Checkpoint()
-			take(t, c, 2)
-			require.Equal(t, -1, w.stored(wire.ConsumerSingle, 0))
-			require.NoError(t, c.Commit(t.Context(), at))
-			require.Equal(t, 3, w.stored(wire.ConsumerSingle, 0))
-			last, found := c.LastStored(0)
-			require.True(t, found)
-			require.EqualValues(t, 3, last)
-			last, found = c.LastConsumed(0)
-			require.True(t, found)
-			require.EqualValues(t, 5, last)
-			require.NoError(t, c.Shutdown(t.Context()))
-			require.Equal(t, 3, w.stored(wire.ConsumerSingle, 0), "shutdown stores nothing by itself")
+	overAll(t, func(t *testing.T, protocol dial.Protocol) {
+		w := serve(t, 1)
+		w.send(0, 0, 10)
+		c := w.consumer(protocol, Partitions(0))
+		take(t, c, 3)
+		at := nextOf(t, c).Checkpoint()
+		take(t, c, 2)
+		require.Equal(t, -1, w.stored(wire.ConsumerSingle, 0))
+		require.NoError(t, c.Commit(t.Context(), at))
+		require.Equal(t, 3, w.stored(wire.ConsumerSingle, 0))
+		last, found := c.LastStored(0)
+		require.True(t, found)
+		require.EqualValues(t, 3, last)
+		last, found = c.LastConsumed(0)
+		require.True(t, found)
+		require.EqualValues(t, 5, last)
+		require.NoError(t, c.Shutdown(t.Context()))
+		require.Equal(t, 3, w.stored(wire.ConsumerSingle, 0), "shutdown stores nothing by itself")
 
-			again := w.consumer(protocol, Partitions(0))
-			require.Equal(t, texts(0, 4, 10), take(t, again, 6))
-		})
-	}
+		again := w.consumer(protocol, Partitions(0))
+		require.Equal(t, texts(0, 4, 10), take(t, again, 6))
+	})
 }
 
 func TestCommitsAndMarksRunBesideReading(t *testing.T) {
@@ -96,30 +92,26 @@ func TestACheckpointThatMakesNoSenseIsRefused(t *testing.T) {
 }
 
 func TestRawOffsetsAreStoredAsTheyAre(t *testing.T) {
-	t.Parallel()
-	for _, protocol := range protocols {
-		t.Run(string(protocol), func(t *testing.T) {
-			t.Parallel()
-			w := serve(t, 1)
-			w.send(0, 0, 10)
-			c := w.consumer(protocol, Partitions(0))
-			_, found, err := c.GetOffset(t.Context(), 0)
-			require.NoError(t, err)
-			require.False(t, found)
-			take(t, c, 4)
-			require.NoError(t, c.StoreOffset(t.Context(), 0, 8))
-			require.NoError(t, c.StoreOffset(t.Context(), 0, 2), "also backwards")
-			got, found, err := c.GetOffset(t.Context(), 0)
-			require.NoError(t, err)
-			require.True(t, found)
-			require.EqualValues(t, 2, got.Stored)
-			require.EqualValues(t, 9, got.Current)
-			require.Equal(t, texts(0, 4, 6), take(t, c, 2), "reading goes on where it was")
-			require.NoError(t, c.DeleteOffset(t.Context(), 0))
-			require.Equal(t, -1, w.stored(wire.ConsumerSingle, 0))
-			require.ErrorIs(t, c.DeleteOffset(t.Context(), 0), wire.CodeConsumerOffsetNotFound)
-		})
-	}
+	overAll(t, func(t *testing.T, protocol dial.Protocol) {
+		w := serve(t, 1)
+		w.send(0, 0, 10)
+		c := w.consumer(protocol, Partitions(0))
+		_, found, err := c.GetOffset(t.Context(), 0)
+		require.NoError(t, err)
+		require.False(t, found)
+		take(t, c, 4)
+		require.NoError(t, c.StoreOffset(t.Context(), 0, 8))
+		require.NoError(t, c.StoreOffset(t.Context(), 0, 2), "also backwards")
+		got, found, err := c.GetOffset(t.Context(), 0)
+		require.NoError(t, err)
+		require.True(t, found)
+		require.EqualValues(t, 2, got.Stored)
+		require.EqualValues(t, 9, got.Current)
+		require.Equal(t, texts(0, 4, 6), take(t, c, 2), "reading goes on where it was")
+		require.NoError(t, c.DeleteOffset(t.Context(), 0))
+		require.Equal(t, -1, w.stored(wire.ConsumerSingle, 0))
+		require.ErrorIs(t, c.DeleteOffset(t.Context(), 0), wire.CodeConsumerOffsetNotFound)
+	})
 }
 
 func TestAStaleCheckpointIsRefusedByHistoryAndByOwnership(t *testing.T) {
@@ -145,29 +137,25 @@ func TestAStaleCheckpointIsRefusedByHistoryAndByOwnership(t *testing.T) {
 }
 
 func TestCommitOnReadStoresWithEachReadAndShutdownGoesBackToWhatWasHandedOut(t *testing.T) {
-	t.Parallel()
-	for _, protocol := range protocols {
-		t.Run(string(protocol), func(t *testing.T) {
-			t.Parallel()
-			w := serve(t, 2)
-			w.send(0, 0, 100)
-			c := w.consumer(protocol, Partitions(0), CommitOnRead(), Count(20))
-			require.Equal(t, texts(0, 0, 5), take(t, c, 5))
-			require.Equal(t, 19, w.stored(wire.ConsumerSingle, 0), "the whole read")
-			require.EqualValues(t, 20, c.Stats().Read, "nothing is read ahead")
-			require.NoError(t, c.Shutdown(t.Context()))
-			require.Equal(t, 4, w.stored(wire.ConsumerSingle, 0))
+	overAll(t, func(t *testing.T, protocol dial.Protocol) {
+		w := serve(t, 2)
+		w.send(0, 0, 100)
+		c := w.consumer(protocol, Partitions(0), CommitOnRead(), Count(20))
+		require.Equal(t, texts(0, 0, 5), take(t, c, 5))
+		require.Equal(t, 19, w.stored(wire.ConsumerSingle, 0), "the whole read")
+		require.EqualValues(t, 20, c.Stats().Read, "nothing is read ahead")
+		require.NoError(t, c.Shutdown(t.Context()))
+		require.Equal(t, 4, w.stored(wire.ConsumerSingle, 0))
 
-			again := w.consumer(protocol, Partitions(0), CommitOnRead(), Count(20))
-			require.Equal(t, texts(0, 5, 10), take(t, again, 5))
-			require.NoError(t, again.Seek(t.Context(), 0, FromOffset(50)))
-			require.Equal(t, 49, w.stored(wire.ConsumerSingle, 0))
-			require.Equal(t, texts(0, 50, 52), take(t, again, 2))
-			require.NoError(t, again.StoreOffset(t.Context(), 0, 79))
-			require.Equal(t, texts(0, 80, 81), take(t, again, 1), "reading goes on behind it")
-			require.NoError(t, again.Shutdown(t.Context()))
-		})
-	}
+		again := w.consumer(protocol, Partitions(0), CommitOnRead(), Count(20))
+		require.Equal(t, texts(0, 5, 10), take(t, again, 5))
+		require.NoError(t, again.Seek(t.Context(), 0, FromOffset(50)))
+		require.Equal(t, 49, w.stored(wire.ConsumerSingle, 0))
+		require.Equal(t, texts(0, 50, 52), take(t, again, 2))
+		require.NoError(t, again.StoreOffset(t.Context(), 0, 79))
+		require.Equal(t, texts(0, 80, 81), take(t, again, 1), "reading goes on behind it")
+		require.NoError(t, again.Shutdown(t.Context()))
+	})
 }
 
 func TestCommitOnReadAndEncryptionDoNotGoTogether(t *testing.T) {

@@ -13,29 +13,25 @@ import (
 )
 
 func TestAConsumerReadsItsPartitionsInOrderOverEveryTransport(t *testing.T) {
-	t.Parallel()
-	for _, protocol := range protocols {
-		t.Run(string(protocol), func(t *testing.T) {
-			t.Parallel()
-			w := serve(t, 3)
-			for p := range uint32(3) {
-				w.send(p, 0, 700)
-			}
-			c := w.consumer(protocol, Partitions(0, 2), Count(100), Start(FromFirst()))
-			got := map[uint32][]string{}
-			for range 1400 {
-				m, err := c.Next(t.Context())
-				require.NoError(t, err)
-				got[m.Partition] = append(got[m.Partition], string(m.Payload))
-			}
-			require.Equal(t, map[uint32][]string{0: texts(0, 0, 700), 2: texts(2, 0, 700)}, got)
-			w.send(2, 700, 701) // while it waits
-			require.Equal(t, texts(2, 700, 701), take(t, c, 1))
-			require.NoError(t, c.Shutdown(t.Context()))
-			_, err := c.Next(t.Context())
-			require.ErrorIs(t, err, ErrClosed)
-		})
-	}
+	overAll(t, func(t *testing.T, protocol dial.Protocol) {
+		w := serve(t, 3)
+		for p := range uint32(3) {
+			w.send(p, 0, 700)
+		}
+		c := w.consumer(protocol, Partitions(0, 2), Count(100), Start(FromFirst()))
+		got := map[uint32][]string{}
+		for range 1400 {
+			m, err := c.Next(t.Context())
+			require.NoError(t, err)
+			got[m.Partition] = append(got[m.Partition], string(m.Payload))
+		}
+		require.Equal(t, map[uint32][]string{0: texts(0, 0, 700), 2: texts(2, 0, 700)}, got)
+		w.send(2, 700, 701) // while it waits
+		require.Equal(t, texts(2, 700, 701), take(t, c, 1))
+		require.NoError(t, c.Shutdown(t.Context()))
+		_, err := c.Next(t.Context())
+		require.ErrorIs(t, err, ErrClosed)
+	})
 }
 
 func TestAMessageHasWhatItsSenderGaveIt(t *testing.T) {
@@ -123,22 +119,18 @@ func TestACallIsRefusedBeforeInitAndInitMayBeRepeated(t *testing.T) {
 }
 
 func TestInitSaysWhatIsNotThere(t *testing.T) {
-	t.Parallel()
-	for _, protocol := range protocols {
-		t.Run(string(protocol), func(t *testing.T) {
-			t.Parallel()
-			w := serve(t, 1)
-			one := w.client(protocol)
-			for name, c := range map[string]*Consumer{
-				"stream":    NewConsumer(one, "reader", wire.Named("none"), topic, Partitions(0)),
-				"topic":     NewConsumer(one, "reader", stream, wire.Named("none"), Partitions(0)),
-				"partition": NewConsumer(one, "reader", stream, topic, Partitions(7)),
-			} {
-				err := c.Init(t.Context())
-				require.True(t, client.NotFound(errorOf(t, err)), "%s: %v", name, err)
-			}
-		})
-	}
+	overAll(t, func(t *testing.T, protocol dial.Protocol) {
+		w := serve(t, 1)
+		one := w.client(protocol)
+		for name, c := range map[string]*Consumer{
+			"stream":    NewConsumer(one, "reader", wire.Named("none"), topic, Partitions(0)),
+			"topic":     NewConsumer(one, "reader", stream, wire.Named("none"), Partitions(0)),
+			"partition": NewConsumer(one, "reader", stream, topic, Partitions(7)),
+		} {
+			err := c.Init(t.Context())
+			require.True(t, client.NotFound(errorOf(t, err)), "%s: %v", name, err)
+		}
+	})
 }
 
 // errorOf returns the error of the client that err wraps.

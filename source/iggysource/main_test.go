@@ -24,6 +24,18 @@ var (
 // protocols are all that a consumer can be used with.
 var protocols = []dial.Protocol{dial.TCP, dial.WebSocket, dial.QUIC, dial.HTTP}
 
+// overAll runs a test over each of them.
+func overAll(t *testing.T, test func(t *testing.T, protocol dial.Protocol)) {
+	t.Helper()
+	t.Parallel()
+	for _, protocol := range protocols {
+		t.Run(string(protocol), func(t *testing.T) {
+			t.Parallel()
+			test(t, protocol)
+		})
+	}
+}
+
 // world is a server with a topic s/t.
 type world struct {
 	t      testing.TB

@@ -82,7 +82,12 @@ func badBody(command wire.Command, err error) error {
 	if errors.As(err, &field) { // the place is one in a frame that nobody has seen
 		err = fmt.Errorf("%s: %w", field.Field, field.Err)
 	}
-	return &Error{Code: wire.CodeInvalidCommand, Call: command.String(), Err: fmt.Errorf("%w: %w", ErrArgument, err)}
+	return notAllowed(command.String(), err)
+}
+
+// notAllowed is the error of a call whose argument has a fault without a code of its own.
+func notAllowed(call string, why error) error {
+	return &Error{Code: wire.CodeInvalidCommand, Call: call, Err: fmt.Errorf("%w: %w", ErrArgument, why)}
 }
 
 // checkMessages says what is wrong with messages that could not be encoded, or nothing.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/runnel-go/runnel/transport/client"
-	"github.com/runnel-go/runnel/transport/dial"
 	"github.com/runnel-go/runnel/transport/iggyserver"
 	"github.com/runnel-go/runnel/transport/wire"
 )
@@ -13,9 +12,7 @@ import (
 // A member of a group asks which partitions are its own, reads them, and stores how far it came. A program that runs for
 // long asks again every second, and when an answer is [wire.CodeConsumerGroupPartitionNotOwned].
 func ExampleClient_Fetch() {
-	if err := readAsMember(context.Background()); err != nil {
-		fmt.Println(err)
-	}
+	withServer(readAsMember)
 	// Output:
 	// 2 partitions are mine
 	// partition 0: one order
@@ -23,20 +20,7 @@ func ExampleClient_Fetch() {
 	// partition 0 is read up to offset 0
 }
 
-func readAsMember(ctx context.Context) error {
-	server, err := iggyserver.Start(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = server.Close() }()
-	c, err := dial.Client(server.ConnectionString(dial.TCP))
-	if err != nil {
-		return err
-	}
-	if err := c.Connect(ctx); err != nil {
-		return err
-	}
-	defer func() { _ = c.Shutdown(ctx) }()
+func readAsMember(ctx context.Context, _ *iggyserver.Server, c *client.Client) error {
 	if err := makeOrders(ctx, c); err != nil {
 		return err
 	}

@@ -10,25 +10,24 @@ import (
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
-// A message with headers is sent, encrypted, and read back. Without [client.Encrypt] the program is the same.
-func ExampleNewMessage() {
-	if err := sendAndRead(context.Background()); err != nil {
+// withServer runs an example with a server of its own and a client that is connected to it.
+func withServer(
+	do func(ctx context.Context, server *iggyserver.Server, c *client.Client) error, options ...client.Option,
+) {
+	if err := connectAnd(context.Background(), do, options); err != nil {
 		fmt.Println(err)
 	}
-	// Output:
-	// one order at offset 0
-	// attempt: 7
-	// tenant: acme
 }
 
-func sendAndRead(ctx context.Context) error {
+func connectAnd(
+	ctx context.Context, do func(ctx context.Context, server *iggyserver.Server, c *client.Client) error, options []client.Option,
+) error {
 	server, err := iggyserver.Start(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = server.Close() }()
-	key := make([]byte, wire.KeySize) // of a key store, in a program
-	c, err := dial.Client(server.ConnectionString(dial.TCP), client.Encrypt(key))
+	c, err := dial.Client(server.ConnectionString(dial.TCP), options...)
 	if err != nil {
 		return err
 	}
@@ -36,6 +35,20 @@ func sendAndRead(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = c.Shutdown(ctx) }()
+	return do(ctx, server, c)
+}
+
+// A message with headers is sent, encrypted, and read back. Without [client.Encrypt] the program is the same.
+func ExampleNewMessage() {
+	key := make([]byte, wire.KeySize) // of a key store, in a program
+	withServer(sendAndRead, client.Encrypt(key))
+	// Output:
+	// one order at offset 0
+	// attempt: 7
+	// tenant: acme
+}
+
+func sendAndRead(ctx context.Context, _ *iggyserver.Server, c *client.Client) error {
 	if _, err := c.CreateStream(ctx, "shop", client.StreamOptions{}); err != nil {
 		return err
 	}

@@ -14,29 +14,13 @@ import (
 
 // A user who may only read messages of one stream makes a token, and a program logs in with it.
 func ExampleClient_CreateUser() {
-	if err := makeReader(context.Background()); err != nil {
-		fmt.Println(err)
-	}
+	withServer(makeReader)
 	// Output:
 	// logged in with a token
 	// may create a stream: false
 }
 
-func makeReader(ctx context.Context) error {
-	server, err := iggyserver.Start(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = server.Close() }()
-	c, err := dial.Client(server.ConnectionString(dial.TCP))
-	if err != nil {
-		return err
-	}
-	if err := c.Connect(ctx); err != nil {
-		return err
-	}
-	defer func() { _ = c.Shutdown(ctx) }()
-
+func makeReader(ctx context.Context, _ *iggyserver.Server, c *client.Client) error {
 	shop, err := c.CreateStream(ctx, "shop", client.StreamOptions{})
 	if err != nil {
 		return err
@@ -66,28 +50,13 @@ func makeReader(ctx context.Context) error {
 
 // A raw request has a payload that the caller has encoded, and gets the payload of the reply.
 func ExampleClient_SendBinaryRequest() {
-	if err := askRaw(context.Background()); err != nil {
-		fmt.Println(err)
-	}
+	withServer(askRaw)
 	// Output:
 	// streams: 1
 	// over HTTP: 404
 }
 
-func askRaw(ctx context.Context) error {
-	server, err := iggyserver.Start(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = server.Close() }()
-	c, err := dial.Client(server.ConnectionString(dial.TCP))
-	if err != nil {
-		return err
-	}
-	if err := c.Connect(ctx); err != nil {
-		return err
-	}
-	defer func() { _ = c.Shutdown(ctx) }()
+func askRaw(ctx context.Context, server *iggyserver.Server, c *client.Client) error {
 	if _, err := c.CreateStream(ctx, "shop", client.StreamOptions{}); err != nil {
 		return err
 	}

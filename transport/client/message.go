@@ -16,11 +16,11 @@ import (
 func NewMessage(payload []byte, headers ...wire.UserHeader) (wire.Message, error) {
 	m := wire.Message{Payload: payload}
 	if len(payload) > wire.MaxPayloadSize {
-		return m, notAllowed(fmt.Errorf("a payload of %d bytes, not up to %d", len(payload), wire.MaxPayloadSize))
+		return m, notAllowed("message.new", fmt.Errorf("a payload of %d bytes, not up to %d", len(payload), wire.MaxPayloadSize))
 	}
 	for i, h := range headers {
 		if !fits(h.Key) || !fits(h.Value) {
-			return m, notAllowed(fmt.Errorf("header %d has a key of %d bytes and a value of %d, not 1 to %d each",
+			return m, notAllowed("message.new", fmt.Errorf("header %d has a key of %d bytes and a value of %d, not 1 to %d each",
 				i+1, len(h.Key.Data), len(h.Value.Data), math.MaxUint8))
 		}
 	}
@@ -29,17 +29,13 @@ func NewMessage(payload []byte, headers ...wire.UserHeader) (wire.Message, error
 	}
 	block, err := wire.AppendUserHeaders(nil, headers)
 	if err != nil {
-		return m, notAllowed(fmt.Errorf("headers, each key once and up to %d bytes together: %w", wire.MaxUserHeadersSize, err))
+		return m, notAllowed("message.new", fmt.Errorf("headers, each key once and up to %d bytes together: %w", wire.MaxUserHeadersSize, err))
 	}
 	m.UserHeaders = block
 	return m, nil
 }
 
 func fits(v wire.Value) bool { return len(v.Data) >= 1 && len(v.Data) <= math.MaxUint8 }
-
-func notAllowed(why error) error {
-	return &Error{Code: wire.CodeInvalidCommand, Call: "message.new", Err: fmt.Errorf("%w: %w", ErrArgument, why)}
-}
 
 // Header makes a user header whose key is a text. Values of every kind are made by package wire, such as [wire.StringValue].
 func Header(key string, value wire.Value) wire.UserHeader {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/runnel-go/runnel"
+	"github.com/runnel-go/runnel/examples/internal/report"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
@@ -70,7 +70,7 @@ func logLine(s runnel.Status) {
 		return
 	}
 	in := s.Sources[0]
-	fmt.Fprintf(os.Stderr, "read %s lines, committed %s, checkpoint %d\n", group(in.Read), group(in.Committed), s.Checkpoint)
+	fmt.Fprintf(os.Stderr, "read %s lines, committed %s, checkpoint %d\n", report.Number(in.Read), report.Number(in.Committed), s.Checkpoint)
 }
 
 // summary prints the ledger of the run: what became of every line.
@@ -79,26 +79,17 @@ func summary(w io.Writer, p *runnel.Pipeline, s settings, checkpoints int64) {
 	in, late := status.Sources[0], status.Stages[0]
 	given := "nothing given up"
 	if in.Abandoned > 0 {
-		given = group(in.Abandoned) + " given up, to be read by the next start"
+		given = report.Number(in.Abandoned) + " given up, to be read by the next start"
 	}
-	fmt.Fprintf(w, "read      %9s lines\n", group(in.Read))
-	fmt.Fprintf(w, "late      %9s in %s\n", group(late.Out), s.out)
-	fmt.Fprintf(w, "on time   %9s\n", group(late.Filtered))
-	fmt.Fprintf(w, "rejected  %9s in %s\n", group(in.DeadLettered), s.rejects())
-	fmt.Fprintf(w, "committed %9s, %s; checkpoints: %d\n", group(in.Committed), given, checkpoints)
+	fmt.Fprintf(w, "read      %9s lines\n", report.Number(in.Read))
+	fmt.Fprintf(w, "late      %9s in %s\n", report.Number(late.Out), s.out)
+	fmt.Fprintf(w, "on time   %9s\n", report.Number(late.Filtered))
+	fmt.Fprintf(w, "rejected  %9s in %s\n", report.Number(in.DeadLettered), s.rejects())
+	fmt.Fprintf(w, "committed %9s, %s; checkpoints: %d\n", report.Number(in.Committed), given, checkpoints)
 	if status.From > 0 {
 		fmt.Fprintf(w, "resumed from checkpoint %d\n", status.From)
 	}
 	for _, path := range p.Graph().Paths {
 		fmt.Fprintf(w, "%s → %s: %s, %s\n", path.Source, path.Sink, path.Guarantee, path.Because)
 	}
-}
-
-// group writes a number with a comma between thousands.
-func group(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }

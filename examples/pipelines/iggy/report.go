@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 
+	"github.com/runnel-go/runnel/examples/internal/report"
 	"github.com/runnel-go/runnel/transport/wire"
 )
 
@@ -38,23 +38,14 @@ func (w *world) report(ctx context.Context, to io.Writer, out string) error {
 		}
 	}
 	copied := int(topic.Topic.MessagesCount)
-	fmt.Fprintf(to, "produced  %9s flights\n", group(w.produced))
-	fmt.Fprintf(to, "late      %9s\n", group(len(w.late)))
+	fmt.Fprintf(to, "produced  %9s flights\n", report.Number(w.produced))
+	fmt.Fprintf(to, "late      %9s\n", report.Number(len(w.late)))
 	fmt.Fprintf(to, "copied    %9s, of which %d again since the last checkpoint of the member that was killed\n",
-		group(copied), copied-len(w.late))
+		report.Number(copied), copied-len(w.late))
 	fmt.Fprintf(to, "missing   %9d\n", missing)
 	fmt.Fprintf(to, "doubled   %9d in %s\n", lines-len(seen), out)
 	if missing != 0 || lines != len(w.late) || copied < len(w.late) {
 		return fmt.Errorf("%d missing, %d lines instead of %d", missing, lines, len(w.late))
 	}
 	return nil
-}
-
-// group writes a number with a comma between thousands.
-func group(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }
